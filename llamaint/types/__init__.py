@@ -1,0 +1,50 @@
+"""Values that cross the public API: frozen, keyword-only, each default written once."""
+
+from llamaint.types.events import (
+    ChatEvent,
+    Finish,
+    FinishReason,
+    ReasoningDelta,
+    TextDelta,
+    TokenLogprob,
+    ToolArgsDelta,
+    ToolCallEnd,
+    ToolCallStart,
+)
+from llamaint.types.messages import Content, Message, Role, TextPart, ToolCall
+from llamaint.types.params import (
+    ContextParams,
+    EmbeddingParams,
+    KvOverride,
+    ModelParams,
+    SamplingParams,
+)
+from llamaint.types.results import ChatResult, Choice, CompletionResult, Embeddings, Timings, Usage
+
+__all__ = [
+    "ChatEvent",
+    "ChatResult",
+    "Choice",
+    "CompletionResult",
+    "Content",
+    "ContextParams",
+    "EmbeddingParams",
+    "Embeddings",
+    "Finish",
+    "FinishReason",
+    "KvOverride",
+    "Message",
+    "ModelParams",
+    "ReasoningDelta",
+    "Role",
+    "SamplingParams",
+    "TextDelta",
+    "TextPart",
+    "Timings",
+    "TokenLogprob",
+    "ToolArgsDelta",
+    "ToolCall",
+    "ToolCallEnd",
+    "ToolCallStart",
+    "Usage",
+]

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstddef>
+
+// Sizes and depths beyond which llama.cpp overflows the stack or takes forever. Checked before native code.
+namespace llamaint::limits {
+
+constexpr size_t grammar_bytes    = 256 * 1024;
+constexpr size_t grammar_depth    = 128;
+constexpr size_t schema_bytes     = 256 * 1024;
+constexpr size_t schema_depth     = 128;
+constexpr size_t template_bytes   = 1024 * 1024;
+constexpr size_t template_depth   = 128;
+constexpr size_t messages_bytes   = 256 * 1024 * 1024;
+constexpr size_t messages_depth   = 128;
+constexpr size_t text_bytes       = 1024u * 1024 * 1024;
+constexpr size_t max_sequences    = 256;  // LLAMA_MAX_SEQ
+constexpr size_t stack_bytes      = 16 * 1024 * 1024;  // of the thread that parses grammars and templates
+
+}  // namespace llamaint::limits
