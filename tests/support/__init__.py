@@ -1,0 +1,1 @@
+"""What several test suites share: tiny models, servers, subprocesses."""
