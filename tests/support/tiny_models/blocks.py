@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tests.support.tiny_models.writer import Tokenizer, TinyWriter
+from tests.support.tiny_models.writer import TinyWriter, Tokenizer
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.support.tiny_models.blocks import Sizes, attention, describe, embeddings, gated_ffn
+from tests.support.tiny_models.blocks import Sizes, attention, embeddings, gated_ffn
 from tests.support.tiny_models.tokenizers import BpeTokenizer
 from tests.support.tiny_models.writer import TinyWriter
 
@@ -97,9 +97,7 @@ def write_qwen35(path: Path, *, n_mtp: int = 0) -> None:
     out.close()
 
 
-def _delta_net(
-    out: TinyWriter, block: str, n_embd: int, n_state: int, n_group: int, n_rank: int, n_conv: int
-) -> None:
+def _delta_net(out: TinyWriter, block: str, n_embd: int, n_state: int, n_group: int, n_rank: int, n_conv: int) -> None:
     """Tensors of one gated-delta-net layer: ``n_group`` key heads and ``n_rank`` value heads of ``n_state``."""
     n_keys, n_values = n_state * n_group, n_state * n_rank
     n_qkv = 2 * n_keys + n_values
