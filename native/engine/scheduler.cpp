@@ -1,0 +1,40 @@
+#include "scheduler.h"
+
+#include <algorithm>
+
+namespace llamaint {
+
+std::vector<uint32_t> plan_rows(const std::vector<SeqView> & views, const StepBudget & budget) {
+    std::vector<uint32_t> rows(views.size(), 0);
+    uint32_t              left         = std::min(budget.max_rows, budget.free_cells);
+    bool                  any_generate = false;
+
+    for (size_t i = 0; i < views.size() && left > 0; i++) {
+        if (views[i].generating && views[i].pending > 0) {
+            rows[i] = 1;
+            left--;
+            any_generate = true;
+        }
+    }
+    if (any_generate) {
+        left = std::min(left, budget.prefill_rows);
+    }
+    const auto give = [&](size_t i, uint32_t most) {
+        const uint32_t n = std::min({ views[i].pending - rows[i], most, left });
+        rows[i] += n;
+        left -= n;
+    };
+    for (size_t i = 0; i < views.size(); i++) {
+        if (!views[i].generating) {
+            give(i, budget.fair_rows);
+        }
+    }
+    for (size_t i = 0; i < views.size(); i++) {
+        if (!views[i].generating) {
+            give(i, left);
+        }
+    }
+    return rows;
+}
+
+}  // namespace llamaint
