@@ -16,6 +16,7 @@ from llamaint.types.params import (
     ContextParams,
     EmbeddingParams,
     KvOverride,
+    LogitsProcessor,
     ModelParams,
     SamplingParams,
 )
@@ -33,6 +34,7 @@ __all__ = [
     "Finish",
     "FinishReason",
     "KvOverride",
+    "LogitsProcessor",
     "Message",
     "ModelParams",
     "ReasoningDelta",

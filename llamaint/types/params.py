@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 KvOverride = bool | int | float | str
 LoadMode = Literal["auto", "none", "mmap", "mlock", "mmap_mlock", "direct_io"]
 SplitMode = Literal["none", "layer", "row", "tensor"]
 CacheType = Literal["f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "iq4_nl", "q5_0", "q5_1"]
+FlashAttention = Literal["auto", "on", "off"]
+RopeScaling = Literal["auto", "none", "linear", "yarn", "longrope"]
 Pooling = Literal["auto", "none", "mean", "cls", "last"]
+
+# Called with all tokens so far (prompt included) and the float32 [n_vocab] row to edit in place.
+LogitsProcessor = Callable[[Sequence[int], Any], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,13 +90,13 @@ class ContextParams:
     n_parallel: int = 4
     n_threads: int | Literal["auto"] = "auto"
     n_threads_batch: int | None = None
-    flash_attn: Literal["auto", "on", "off"] = "auto"
+    flash_attn: FlashAttention = "auto"
     type_k: CacheType = "f16"
     type_v: CacheType = "f16"
     offload_kqv: bool = True
     op_offload: bool = True
     swa_full: bool = False
-    rope_scaling: Literal["auto", "none", "linear", "yarn", "longrope"] = "auto"
+    rope_scaling: RopeScaling = "auto"
     rope_freq_base: float = 0.0
     rope_freq_scale: float = 0.0
     yarn_ext_factor: float = -1.0
@@ -125,7 +130,7 @@ class EmbeddingParams:
     pooling: Pooling = "auto"
     pack_tokens: int | None = None
     n_threads: int | Literal["auto"] = "auto"
-    flash_attn: Literal["auto", "on", "off"] = "auto"
+    flash_attn: FlashAttention = "auto"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,1 @@
+"""The caller's end of running engines: handles, streams, wake-ups, sharing, forks."""

@@ -1,0 +1,1 @@
+"""From engine chunks to events, and from events to results."""
