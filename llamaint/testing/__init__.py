@@ -14,7 +14,8 @@ Everything above the engine is what runs in production: prompt assembly, stop st
 event loops, cancellation, results. Only sampling settings do not change a script's answer.
 """
 
+from llamaint.testing.fake_embedding import FakeEmbedding
 from llamaint.testing.fake_llama import FakeLlama
 from llamaint.testing.script import Script, ScriptLike
 
-__all__ = ["FakeLlama", "Script", "ScriptLike"]
+__all__ = ["FakeEmbedding", "FakeLlama", "Script", "ScriptLike"]
