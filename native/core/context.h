@@ -1,6 +1,7 @@
 #pragma once
 
 #include "llama.h"
+#include "machine.h"
 #include "model.h"
 
 #include <atomic>
@@ -92,8 +93,5 @@ class Context {
     int32_t                      max_threads_  = 1;
     std::atomic<bool>            abort_{ false };
 };
-
-// Physical cores this process may run on (affinity and cgroup quota counted), at least 1.
-int32_t usable_cores();
 
 }  // namespace llamaint

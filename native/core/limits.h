@@ -7,6 +7,8 @@ namespace llamaint::limits {
 
 constexpr size_t grammar_bytes    = 256 * 1024;
 constexpr size_t grammar_depth    = 128;
+constexpr size_t grammar_elements = 200 * 1000;  // after repetitions are written out
+constexpr size_t grammar_repetitions = 2000;     // llama.cpp's own limit for {m,n}
 constexpr size_t schema_bytes     = 256 * 1024;
 constexpr size_t schema_depth     = 128;
 constexpr size_t template_bytes   = 1024 * 1024;

@@ -67,7 +67,8 @@ class Model {
     // A scalar of the metadata as text; nullopt when absent or an array.
     std::optional<std::string> metadata_value(const std::string & key) const;
 
-    // Tokens of UTF-8 text. Throws Error(request) for text over 2 GiB.
+    // Tokens of UTF-8 text. Throws Error(request) for text over limits::text_bytes. All functions of
+    // the vocabulary throw Error(unsupported) when the file has none.
     Tokens tokenize(const std::string & text, bool add_special, bool parse_special) const;
     // Bytes, not necessarily valid UTF-8. Throws Error(invalid_batch) for ids outside [0, n_vocab).
     std::string detokenize(const Tokens & tokens, bool remove_special, bool unparse_special) const;
@@ -84,8 +85,11 @@ class Model {
     std::shared_ptr<const Grammar> grammar_from_gbnf(const std::string & gbnf) const;
     std::shared_ptr<const Grammar> grammar_from_json_schema(const std::string & schema) const;
 
+    struct GrammarCache;
+
   private:
     Model() = default;
+    void check_has_vocab() const;
 
     llama_model *       model_ = nullptr;
     const llama_vocab * vocab_ = nullptr;
@@ -94,7 +98,6 @@ class Model {
     bool                vocab_only_ = false;
     Tokens              eog_tokens_;
 
-    struct GrammarCache;
     std::unique_ptr<GrammarCache> grammars_;
 };
 

@@ -77,10 +77,11 @@ class Sampler {
     // Lets penalties and DRY see the prompt; the grammar does not.
     void accept_prompt(const Tokens & tokens);
 
-    // Picks from one row of logits, float32 [n_vocab], which may be modified.
+    // Picks from one row of logits, float32 [n_vocab], which is left as it is: several sequences may
+    // sample from one row.
     // `n_top` >= 0 fills the log-probabilities (0: only those of the picked token), -1 skips them.
     // Throws Error(numeric) for NaN or all -inf rows, Error(grammar) when no token satisfies the grammar.
-    SampledToken sample(float * logits, int32_t n_top = -1);
+    SampledToken sample(const float * logits, int32_t n_top = -1);
 
     // Advances chain and grammar by a token that sample() returned. Never aborts: an end-of-generation
     // token is not fed to the grammar.
@@ -90,10 +91,16 @@ class Sampler {
     std::unique_ptr<Sampler> clone() const;
 
     uint32_t seed() const { return seed_; }
+    int32_t  n_vocab() const { return model_->n_vocab(); }
 
   private:
     Sampler() = default;
+    void collect_biases();
     void build_chain(const std::vector<std::string> & order);
+    bool picks_the_largest() const;
+    void fill_candidates(const float * logits);
+    llama_token_data_array run_chain();
+    llama_token_data_array pick_by_grammar(const float * logits);
     bool grammar_allows(Token token);
 
     std::shared_ptr<const Model>   model_;
@@ -104,6 +111,8 @@ class Sampler {
     uint32_t                       seed_    = 0;
     int32_t                        n_ctx_   = 0;
     bool                           greedy_  = false;  // argmax of the row is exact: no chain needed
+    std::vector<std::pair<Token, float>> biases_;       // logit_bias, suppressed tokens, ignore_eos
+    std::vector<int>               prompt_readers_;      // places in the chain of penalties and DRY
     std::vector<llama_token_data>  candidates_;
 };
 

@@ -1,0 +1,28 @@
+#include "module.h"
+
+#include "core/abort_guard.h"
+#include "llama.h"
+#include "core/log.h"
+
+using namespace llamaint;
+
+PYBIND11_MODULE(_native, m) {
+    install_abort_hook();
+    log::install();
+    llama_backend_init();
+
+    m.doc() = "llama.cpp for llamaint: models, chat templates, sampling and the engine. Used by llamaint.backend alone.";
+    bind::register_errors(m);
+    bind::register_log(m);
+    bind::register_machine(m);
+    bind::register_params(m);
+    bind::register_model(m);
+    bind::register_sampler(m);
+    bind::register_chat(m);
+#ifdef LLAMAINT_WITH_ENGINE
+    bind::register_engine(m);
+#endif
+#ifdef LLAMAINT_WITH_EMBED
+    bind::register_embed(m);
+#endif
+}

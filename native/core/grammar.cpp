@@ -1,0 +1,51 @@
+#include "grammar.h"
+
+#include "abort_guard.h"
+#include "big_stack.h"
+#include "error.h"
+#include "grammar_limits.h"
+#include "limits.h"
+#include "log.h"
+
+#include "common/json-schema-to-grammar.h"
+#include "common/json.h"
+
+namespace llamaint {
+
+std::shared_ptr<const Grammar> Grammar::from_gbnf(const llama_vocab * vocab, const std::string & gbnf) {
+    check_gbnf(gbnf);
+    log::Capture capture;
+    SamplerPtr prototype;
+    run_on_big_stack([&] {
+        AbortGuard guard;
+        try {
+            prototype.reset(llama_sampler_init_grammar(vocab, gbnf.c_str(), "root"));
+        } catch (const AbortError & e) {
+            throw Error(ErrorCode::grammar, std::string("the grammar cannot be compiled: ") + e.what());
+        }
+    });
+    if (!prototype) {
+        const std::string reason = capture.reason();
+        throw Error(ErrorCode::grammar,
+                    "the grammar is malformed: " + (reason.empty() ? "llama.cpp gives no reason" : reason));
+    }
+    return std::shared_ptr<const Grammar>(new Grammar(gbnf, std::move(prototype)));
+}
+
+std::shared_ptr<const Grammar> Grammar::from_json_schema(const llama_vocab * vocab, const std::string & schema) {
+    check_json_schema(schema);
+    std::string gbnf;
+    run_on_big_stack([&] {
+        AbortGuard guard;
+        try {
+            gbnf = json_schema_to_grammar(common_json::parse(schema), /*force_gbnf=*/true);
+        } catch (const std::bad_alloc &) {
+            throw;
+        } catch (const std::exception & e) {
+            throw Error(ErrorCode::grammar, std::string("the JSON schema cannot be turned into a grammar: ") + e.what());
+        }
+    });
+    return from_gbnf(vocab, gbnf);
+}
+
+}  // namespace llamaint
