@@ -29,6 +29,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from typing_extensions import override
+
 
 class LlamaintError(Exception):
     """Base of all errors.
@@ -44,6 +46,7 @@ class LlamaintError(Exception):
         super().__init__(message)
         self.numbers: dict[str, float] = numbers
 
+    @override
     def __reduce__(self) -> tuple[object, ...]:
         """Errors cross process borders (multiprocessing, joblib, Ray) with their numbers."""
         return (_rebuild, (type(self), str(self), self.numbers))

@@ -7,17 +7,18 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from typing_extensions import override
+
 from llamaint.api.openai_face import OpenAIFace
 from llamaint.api.options import ChatCallOptions, CompleteOptions, parse_call
 from llamaint.api.pipeline import Messages, Pipeline, Prompt
 from llamaint.engine.guard import EngineGuard
-from llamaint.errors import RequestError
 from llamaint.prompt.text import check_text, decode_text
 from llamaint.types import ContextParams, ModelParams
 from llamaint.types.checks import check_context, check_model
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
     from typing import Literal
 
@@ -99,19 +100,19 @@ class Llama(OpenAIFace):
     ) -> None:
         """Load a model.
 
-        Args:
-            model_path: a GGUF file, an alias such as ``"smollm2-135m"``, or
-                ``"hf:owner/repo"`` with ``":file-or-quantisation"`` after it if needed.
-            chat_template: replaces the template of the file (Jinja text).
-            progress: called with what is being done (``"download"`` or ``"load"``) and how far
-                it is, 0..1. An exception raised in it stops the load.
-            n_gpu_layers: see `ModelParams` for this and every field up to ``kv_overrides``,
-                `ContextParams` for the others.
+        ``model_path`` is a GGUF file, an alias such as ``"smollm2-135m"``, or ``"hf:owner/repo"``,
+        with ``":file-or-quantisation"`` after it if needed. `ModelParams` describes every keyword
+        up to ``kv_overrides``, `ContextParams` those after it. ``chat_template`` (Jinja text)
+        replaces the template of the file. ``progress`` is called with what is being done
+        (``"download"`` or ``"load"``) and how far it is, 0..1; an exception raised in it stops
+        the load.
 
         Raises:
             ConfigError: a setting cannot work; found before anything is loaded.
-            ModelNotFoundError, ModelLoadError, UnsupportedError: the model is at fault.
-            CapacityError: there is not enough memory for the context.
+            ModelNotFoundError: no such file, alias or repository.
+            ModelLoadError: the file is damaged or not a model.
+            UnsupportedError: this build cannot run the model.
+            CapacityError: there is not enough memory.
             TemplateError: ``chat_template`` is malformed.
         """
         given = dict(locals())
@@ -169,6 +170,7 @@ class Llama(OpenAIFace):
         return cls(f"hf:{repo_id}" if filename is None else f"hf:{repo_id}:{filename}", **settings)
 
     # ---- completion -------------------------------------------------------------------------
+    @override
     def complete(self, prompt: Prompt, **options: Unpack[CompleteOptions]) -> CompletionResult:
         """Continue a prompt and wait for the result.
 
@@ -186,6 +188,7 @@ class Llama(OpenAIFace):
         """
         return self._pipeline.complete(prompt, parse_call("complete", options, CompleteOptions))
 
+    @override
     def complete_stream(self, prompt: Prompt, **options: Unpack[CompleteOptions]) -> Stream[TextDelta | Finish]:
         """`complete`, yielding events as they come; one `Finish` per choice.
 
@@ -205,6 +208,7 @@ class Llama(OpenAIFace):
         return self._pipeline.acomplete_stream(prompt, call)
 
     # ---- chat -------------------------------------------------------------------------------
+    @override
     def chat(self, messages: Messages, **options: Unpack[ChatCallOptions]) -> ChatResult:
         """Answer a conversation with the model's own chat template and wait for the result.
 
@@ -219,6 +223,7 @@ class Llama(OpenAIFace):
         """
         return self._pipeline.chat(messages, parse_call("chat", options, ChatCallOptions))
 
+    @override
     def chat_stream(self, messages: Messages, **options: Unpack[ChatCallOptions]) -> Stream[ChatEvent]:
         """`chat`, yielding events as they come; one `Finish` per choice.
 
@@ -250,7 +255,7 @@ class Llama(OpenAIFace):
 
     def detokenize(self, tokens: Sequence[int], special: bool = False) -> bytes:
         """Bytes of tokens, not necessarily whole UTF-8; special tokens written out if asked for."""
-        return self._pipeline.model.detokenize(list(tokens), not special, special)
+        return self._pipeline.detokenize(tokens, special)
 
     def count_tokens(self, text_or_messages: str | Messages) -> int:
         """Tokens of the prompt that a text, or a conversation after the template, would make."""
@@ -258,6 +263,7 @@ class Llama(OpenAIFace):
 
     # ---- facts ------------------------------------------------------------------------------
     @property
+    @override
     def name(self) -> str:
         """The model's name in results."""
         return self._pipeline.name
@@ -327,10 +333,12 @@ class Llama(OpenAIFace):
     ) -> None:
         self.close()
 
+    @override
     def __repr__(self) -> str:
         state = ", closed" if self.closed else ""
         return f"{type(self).__name__}({self.name!r}{state})"
 
+    @override
     def __reduce__(self) -> tuple[object, ...]:
         return (_reopen, (type(self), self._arguments))
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from llamaint.errors import RequestError, UnsupportedError
 from llamaint.types import KvOverride, LogitsProcessor, SamplingParams
 from llamaint.types.checks import check_sampling
+from llamaint.types.rules import Rule, each, flag, integer, is_number, optional
 
 if TYPE_CHECKING:
     from llamaint.types.params import (
@@ -207,28 +206,28 @@ def parse_call(method: str, given: Mapping[str, Any], options: type) -> Call:
 
 def _check(call: Call) -> None:
     check_sampling(call.sampling)
-    if call.max_tokens is not None:
-        _whole("max_tokens", call.max_tokens, 0)
-    _whole("n", call.n, 1, MAX_CHOICES)
-    if call.logprobs is not None:
-        _whole("logprobs", call.logprobs, 0)
-    if call.timeout is not None and not (
-        isinstance(call.timeout, Real) and math.isfinite(call.timeout) and call.timeout > 0
-    ):
+    _require("max_tokens", call.max_tokens, optional(integer(0)))
+    _require("n", call.n, integer(1, MAX_CHOICES))
+    _require("logprobs", call.logprobs, optional(integer(0)))
+    if call.timeout is not None and not (is_number(call.timeout, 0) and call.timeout > 0):
         raise RequestError(f"timeout must be None or seconds above 0; it is {call.timeout!r}")
     for name in ("cache_prompt", "echo", "enable_thinking", "continue_final"):
-        if not isinstance(getattr(call, name), bool):
-            raise RequestError(f"{name} must be True or False; it is {getattr(call, name)!r}")
-    if call.suffix is not None and not isinstance(call.suffix, str):
-        raise RequestError(f"suffix must be None or a str; it is {call.suffix!r}")
-    if not isinstance(call.logits_processors, Sequence) or not all(
-        callable(processor) for processor in call.logits_processors
-    ):
-        raise RequestError("logits_processors must be a sequence of callables")
+        _require(name, getattr(call, name), flag)
+    _require("suffix", call.suffix, optional(_any_text))
+    _require("logits_processors", call.logits_processors, each(_callable, "callables"))
     if call.echo and call.logprobs is not None:
         raise UnsupportedError("echo with logprobs is not possible: rows of the prompt are not kept")
 
 
-def _whole(name: str, value: object, low: int, high: int = 2**31 - 1) -> None:
-    if not isinstance(value, Integral) or isinstance(value, bool) or not low <= value <= high:
-        raise RequestError(f"{name} must be an integer from {low} to {high}; it is {value!r}")
+def _require(name: str, value: object, rule: Rule) -> None:
+    must = rule(value)
+    if must is not None:
+        raise RequestError(f"{name} must be {must}; it is {value!r}")
+
+
+def _any_text(value: object) -> str | None:
+    return None if isinstance(value, str) else "a str"
+
+
+def _callable(value: object) -> str | None:
+    return None if callable(value) else "a callable"

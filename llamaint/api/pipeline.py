@@ -123,11 +123,15 @@ class Pipeline:
 
     def count_tokens(self, text_or_messages: str | Messages) -> int:
         """Tokens the engine would see as prompt."""
-        self.guard.check_process()
+        _ = self.guard.engine
         if isinstance(text_or_messages, str):
             return len(self._tokenizer.text(text_or_messages))
         rendered = self.templates.render(messages_json(parse_messages(text_or_messages)), ChatOptions())
         return len(self._tokenizer.text(rendered.prompt))
+
+    def detokenize(self, tokens: Sequence[int], special: bool) -> bytes:
+        """Bytes of tokens. Raises RequestError, InvalidBatchError."""
+        return self.model.detokenize(self._tokenizer.ids(tokens, "tokens"), not special, special)
 
     # ---- prompt -----------------------------------------------------------------------------
     def _completion(self, prompt: Prompt, call: Call, *, stream: bool) -> Prepared[TextDelta | Finish]:

@@ -6,10 +6,13 @@ import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from typing_extensions import override
+
 from llamaint.api.llama import Llama
 from llamaint.api.options import LoadSettings, names_of, refuse_unknown
-from llamaint.engine.pool import Pool, freeze
+from llamaint.engine.pool import Pool
 from llamaint.types import ContextParams, ModelParams
+from llamaint.types.freeze import freeze
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -23,10 +26,12 @@ class SharedLlama(Llama):
 
     _keep_alive: float | None = None
 
+    @override
     def close(self) -> None:
         """Release one reference; the last one frees the engine."""
         _POOL.release(self, self._keep_alive)
 
+    @override
     def __reduce__(self) -> tuple[object, ...]:
         return (_share_again, (self._arguments, self._keep_alive))
 

@@ -26,7 +26,7 @@ class EngineRequest:
     """
 
     prompt: Sequence[int]
-    sampling: SamplingParams = SamplingParams()
+    sampling: SamplingParams = field(default_factory=SamplingParams)
     grammar: object | None = None
     max_tokens: int | None = None
     n: int = 1

@@ -99,11 +99,15 @@ def _wake(waiters: Iterable[Waiter]) -> None:
     for waiter in waiters:
         by_loop.setdefault(waiter.loop, []).append(waiter)
     for loop, batch in by_loop.items():
-        try:
-            loop.call_soon_threadsafe(_wake_batch, batch)
-        except RuntimeError:  # the loop was closed; nobody will read these any more
-            for waiter in batch:
-                waiter.abandon()
+        _wake_on(loop, batch)
+
+
+def _wake_on(loop: asyncio.AbstractEventLoop, batch: list[Waiter]) -> None:
+    try:
+        loop.call_soon_threadsafe(_wake_batch, batch)
+    except RuntimeError:  # the loop was closed; nobody will read these any more
+        for waiter in batch:
+            waiter.abandon()
 
 
 def _wake_batch(batch: list[Waiter]) -> None:

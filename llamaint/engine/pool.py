@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
@@ -114,14 +114,3 @@ class Pool(Generic[T]):
             entry.timer = None
             self._entries.pop(entry.key, None)
         self._close(kept)
-
-
-def freeze(value: object) -> Hashable:
-    """A hashable stand-in for settings: dataclasses, mappings, sequences and plain values."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return (type(value), *(freeze(getattr(value, f.name)) for f in fields(value)))
-    if isinstance(value, dict):
-        return tuple(sorted((key, freeze(item)) for key, item in value.items()))
-    if isinstance(value, (list, tuple)):
-        return tuple(freeze(item) for item in value)
-    return value  # type: ignore[return-value]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from numbers import Integral
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from llamaint.errors import InvalidBatchError, RequestError, UnsupportedError
 from llamaint.prompt.text import check_text
+from llamaint.types.rules import INT32_MAX, is_integer
 
 if TYPE_CHECKING:
     from llamaint.backend.protocols import Model
@@ -34,7 +34,10 @@ class PromptTokenizer:
         An empty text becomes the BOS token alone. Raises RequestError if there is none.
         """
         if not isinstance(prompt, str):
-            return self._ids(prompt)
+            ids = self.ids(prompt, "prompt")
+            if not ids:
+                raise RequestError("the prompt holds no tokens")
+            return ids
         tokens = self.text(prompt)
         if tokens:
             return tokens
@@ -48,6 +51,10 @@ class PromptTokenizer:
         has_bos = bool(self._bos_text) and text.encode().startswith(self._bos_text)
         return self._model.tokenize(text, not has_bos, True)
 
+    def ids(self, tokens: Iterable[int], where: str) -> list[int]:
+        """Token ids as plain ints; see `check_tokens` for what is raised."""
+        return check_tokens(tokens, self._n_vocab, where)
+
     def infill(self, prefix: str, suffix: str) -> list[int]:
         """Tokens that ask for the text between two others. Raises UnsupportedError without FIM."""
         missing = [name for name in _FIM if name not in self._special]
@@ -59,19 +66,25 @@ class PromptTokenizer:
         bos = self._model.tokenize("", True, True)
         return [*bos, pre, *before, suf, *after, mid]
 
-    def _ids(self, prompt: Sequence[int]) -> list[int]:
-        if not isinstance(prompt, Sequence) and not hasattr(prompt, "__iter__"):
-            raise RequestError(f"the prompt must be a str or token ids; it is {type(prompt).__name__}")
-        tokens = list(prompt)
-        if not tokens:
-            raise RequestError("the prompt holds no tokens")
-        for index, token in enumerate(tokens):
-            if not isinstance(token, Integral) or isinstance(token, bool):
-                raise RequestError(f"prompt[{index}] must be a token id; it is {token!r}")
-            if not 0 <= token < self._n_vocab:
-                raise InvalidBatchError(
-                    f"prompt[{index}] is {token}; token ids go from 0 to {self._n_vocab - 1}",
-                    token=float(token),
-                    n_vocab=self._n_vocab,
-                )
-        return [int(token) for token in tokens]
+
+def check_tokens(tokens: object, n_vocab: int, where: str) -> list[int]:
+    """Token ids as plain ints.
+
+    Raises:
+        RequestError: not a sequence of integers.
+        InvalidBatchError: an id outside the vocabulary.
+    """
+    if not isinstance(tokens, Iterable) or isinstance(tokens, (bytes, Mapping)):
+        raise RequestError(f"{where} must be token ids; it is {type(tokens).__name__}")
+    checked = []
+    for index, token in enumerate(tokens):
+        if not is_integer(token, -INT32_MAX, INT32_MAX):
+            raise RequestError(f"{where}[{index}] must be a token id; it is {token!r}")
+        if not 0 <= token < n_vocab:
+            raise InvalidBatchError(
+                f"{where}[{index}] is {token}; token ids go from 0 to {n_vocab - 1}",
+                token=float(token),
+                n_vocab=n_vocab,
+            )
+        checked.append(int(token))
+    return checked

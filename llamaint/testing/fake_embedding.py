@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from llamaint.backend.protocols import EmbedEngine
 from llamaint.engine.embed_handle import EmbedRequestHandle
 from llamaint.engine.guard import EngineGuard
 from llamaint.errors import PromptTooLongError
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Self
 
+    from llamaint.backend.protocols import EmbedEngine
     from llamaint.types.params import Pooling
 
     Array = npt.NDArray[np.float32]
@@ -36,9 +36,7 @@ class FakeEmbedding:
         engine = backend.open_embed_engine(self._model, EmbeddingParams(n_ctx=n_ctx, pooling=pooling))
         self._guard: EngineGuard[EmbedEngine] = EngineGuard(engine, f"FakeEmbedding({name})")
 
-    def embed(
-        self, texts: str | Sequence[str], *, normalize: int | float | bool = 2, truncate: bool = False
-    ) -> Array:
+    def embed(self, texts: str | Sequence[str], *, normalize: int | float | bool = 2, truncate: bool = False) -> Array:
         """float32 ``[n_texts, 64]``, or ``[64]`` for one text."""
         vectors = self.embed_full(texts, normalize=normalize, truncate=truncate).vectors
         return vectors[0] if isinstance(texts, str) else vectors  # type: ignore[return-value]

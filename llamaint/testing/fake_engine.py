@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from llamaint.errors import CapacityError, ClosedError, PromptTooLongError
 from llamaint.testing.fake_handle import FakeChunk, FakeHandle, Notifier
 from llamaint.testing.fake_model import N_VOCAB, FakeModel
-from llamaint.testing.script import Playbook, Script
 from llamaint.testing.text_output import TextOutput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from llamaint.backend.requests import EngineRequest
+    from llamaint.testing.script import Playbook, Script
     from llamaint.types import ContextParams
 
 
@@ -134,7 +134,7 @@ class FakeEngine:
             self._changed.notify()
 
     def _common_prefix(self, prompt: Sequence[int]) -> int:
-        pairs = zip(prompt[:-1], self._last_prompt)
+        pairs = zip(prompt[:-1], self._last_prompt, strict=False)
         return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
 
     # ---- the thread -------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from llamaint.testing.script import split
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from llamaint.backend.protocols import RenderedChat
     from llamaint.backend.requests import ChatOptions
 
 BOS, EOS = 1, 2
@@ -163,7 +164,7 @@ class FakeTemplates:
         grammar = options.grammar or (f"root ::= json  # {schema}" if schema else "")
         return FakeRenderedChat("\n".join(lines), grammar, supports_thinking=True)
 
-    def make_parser(self, chat: FakeRenderedChat, options: ChatOptions) -> FakeParser:
+    def make_parser(self, chat: RenderedChat, options: ChatOptions) -> FakeParser:
         """A parser of ``<think>`` reasoning."""
         return FakeParser()
 

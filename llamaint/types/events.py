@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from llamaint.types.results import Timings, Usage
 
 FinishReason = Literal["stop", "length", "tool_calls"]
+_Bytes = bytes  # the field of that name hides the type
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +27,7 @@ class TokenLogprob:
     bytes: bytes
     logprob: float
     sampled_logprob: float
-    top: tuple[tuple[int, bytes, float], ...] = ()
+    top: tuple[tuple[int, _Bytes, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +86,8 @@ class Finish:
     reason: FinishReason
     index: int = 0
     stop_text: str | None = None
-    usage: Usage = Usage()
-    timings: Timings = Timings()
+    usage: Usage = field(default_factory=Usage)
+    timings: Timings = field(default_factory=Timings)
 
 
 ChatEvent = TextDelta | ReasoningDelta | ToolCallStart | ToolArgsDelta | ToolCallEnd | Finish
