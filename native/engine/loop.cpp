@@ -382,8 +382,8 @@ void Loop::sample(Sequence & sequence, float * logits) {
                 std::make_unique<Sampler>(context_.model(), params, spec.grammar, context_.n_ctx_seq());
             sequence.sampler->accept_prompt(spec.prompt);
         }
-        for (const auto & processor : spec.logits_processors) {
-            processor(sequence.tokens, logits, context_.model()->n_vocab());
+        if (spec.logits_processor) {
+            spec.logits_processor(sequence.tokens, logits, context_.model()->n_vocab());
         }
         const SampledToken picked = sequence.sampler->sample(logits, spec.logprobs);
         if (!options_.no_perf) {

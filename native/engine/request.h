@@ -26,7 +26,7 @@ struct GenerationRequest {
     double                         deadline_s   = 0.0;    // seconds from submit, 0 = none
     bool                           cache_prompt = true;   // may start from and leave behind a cached prefix
     bool                           stream       = true;   // false: chunks are delivered with the last one
-    std::vector<LogitsProcessor>   logits_processors;
+    LogitsProcessor                logits_processor;  // empty for none
 };
 
 enum class Finish { stop, length, cancelled, deadline, error };

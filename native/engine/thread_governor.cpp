@@ -53,12 +53,20 @@ void ThreadGovernor::observe(uint32_t rows, double seconds) {
     const bool slow = recent_ > slow_factor * best_;
     const bool due  = since_trial_ > (interval_ == 0.0 ? first_interval : interval_);
     if (slow && current_ > 1 && since_trial_ > first_interval) {
-        start_trial(std::max(1, current_ / 2));
+        start_trial(next_lower());
     } else if (due) {
         const bool more = current_ < max_ && (current_ == 1 || try_more_);
         try_more_       = !try_more_;
-        start_trial(more ? std::min(max_, current_ * 2) : std::max(1, current_ / 2));
+        start_trial(more ? std::min(max_, current_ * 2) : next_lower());
     }
+}
+
+// Half of the count, then a quarter, ... and from the top again: when only two of eight cores are free,
+// four threads are as slow as eight.
+int32_t ThreadGovernor::next_lower() {
+    const int32_t from = lower_ > 1 ? lower_ : current_;
+    lower_             = std::max(1, from / 2);
+    return lower_;
 }
 
 void ThreadGovernor::start_trial(int32_t threads) {
@@ -87,6 +95,7 @@ void ThreadGovernor::settle() {
     n_steps_ = 0;
     recent_  = 0.0;
     best_    = 0.0;
+    lower_   = 0;
 }
 
 }  // namespace llamaint

@@ -24,6 +24,7 @@ class ThreadGovernor {
     void start_trial(int32_t threads);
     void end_trial();
     void settle();
+    int32_t next_lower();
 
     int32_t max_;
     bool    adaptive_;
@@ -39,7 +40,8 @@ class ThreadGovernor {
     int32_t  trial_       = 0;  // count on trial, 0 for none
     uint32_t trial_steps_ = 0;
     double   trial_total_ = 0.0;
-    bool     try_more_    = false;  // which neighbour the next unprompted trial takes
+    bool     try_more_    = false;  // which direction the next unprompted trial takes
+    int32_t  lower_       = 0;      // last lower count that was tried in vain at current_, 0 for none
     uint64_t changes_     = 0;
 };
 
