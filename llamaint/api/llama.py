@@ -12,6 +12,7 @@ from typing_extensions import override
 from llamaint.api.openai_face import OpenAIFace
 from llamaint.api.options import ChatCallOptions, CompleteOptions, parse_call
 from llamaint.api.pipeline import Messages, Pipeline, Prompt
+from llamaint.engine import offload
 from llamaint.engine.guard import EngineGuard
 from llamaint.prompt.text import check_text, decode_text
 from llamaint.types import ContextParams, ModelParams
@@ -103,9 +104,8 @@ class Llama(OpenAIFace):
         ``model_path`` is a GGUF file, an alias such as ``"smollm2-135m"``, or ``"hf:owner/repo"``,
         with ``":file-or-quantisation"`` after it if needed. `ModelParams` describes every keyword
         up to ``kv_overrides``, `ContextParams` those after it. ``chat_template`` (Jinja text)
-        replaces the template of the file. ``progress`` is called with what is being done
-        (``"download"`` or ``"load"``) and how far it is, 0..1; an exception raised in it stops
-        the load.
+        replaces the template of the file. ``progress`` is called in this thread with what is being
+        done and how far it is, 0..1; an exception raised in it stops the load.
 
         Raises:
             ConfigError: a setting cannot work; found before anything is loaded.
@@ -121,7 +121,7 @@ class Llama(OpenAIFace):
         from llamaint import hub
         from llamaint.backend.llama_cpp import BACKEND
 
-        path = hub.resolve(os.fspath(model_path), progress=progress)
+        path = hub.resolve(model_path, progress=progress)
         self._open(BACKEND, path, _name_of(model_path), model_params, context_params, progress)
 
     def _set_arguments(self, given: Mapping[str, Any]) -> None:
@@ -146,9 +146,8 @@ class Llama(OpenAIFace):
         context_params: ContextParams,
         progress: Callable[[str, float], None] | None,
     ) -> None:
-        report = _load_progress(progress) if progress is not None else None
         self._path = path
-        self._model = backend.load_model(os.fspath(path), model_params, report)
+        self._model = backend.load_model(os.fspath(path), model_params, _load_progress(progress))
         self._guard = EngineGuard(backend.open_engine(self._model, context_params), f"Llama({name})")
         self._pipeline = Pipeline(
             backend,
@@ -306,6 +305,10 @@ class Llama(OpenAIFace):
         """Free the engine; requests that still run end with `ClosedError`. Idempotent."""
         self._guard.close()
 
+    async def aclose(self) -> None:
+        """`close` for an event loop: the engine's thread may need a step to end."""
+        await offload.in_thread(self.close)
+
     @property
     def closed(self) -> bool:
         """Whether the object can no longer be used in this process."""
@@ -331,7 +334,7 @@ class Llama(OpenAIFace):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.close()
+        await self.aclose()
 
     @override
     def __repr__(self) -> str:
@@ -352,9 +355,11 @@ def _name_of(model_path: str | os.PathLike[str]) -> str:
     return Path(text).stem if text.endswith(".gguf") else text
 
 
-def _load_progress(progress: Callable[[str, float], None]) -> Callable[[float], bool]:
+def _load_progress(progress: Callable[[str, float], None] | None) -> Callable[[float], bool]:
+    # Without a callback too: Python handles Ctrl-C only where Python code runs.
     def report(fraction: float) -> bool:
-        progress("load", fraction)
+        if progress is not None:
+            progress("load", fraction)
         return True
 
     return report

@@ -65,7 +65,7 @@ def shared_llama(
     from llamaint import hub
 
     progress = settings.get("progress")
-    path = hub.resolve(os.fspath(model_path), progress=progress)
+    path = hub.resolve(model_path, progress=progress)
 
     def load() -> SharedLlama:
         return SharedLlama(model_path, **settings)

@@ -23,8 +23,11 @@ async def run(prepare: Callable[[], T], n_chars: int) -> T:
 
     The loop's default executor is left to the application: it may be full of blocked calls.
     """
-    if n_chars <= INLINE_CHARS:
-        return prepare()
+    return prepare() if n_chars <= INLINE_CHARS else await in_thread(prepare)
+
+
+async def in_thread(prepare: Callable[[], T]) -> T:
+    """Call ``prepare`` on a thread of our own."""
     global _executor
     if _executor is None:
         _executor = ThreadPoolExecutor(max_workers=2, thread_name_prefix="llamaint-prepare")

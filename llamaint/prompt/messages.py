@@ -40,8 +40,7 @@ def messages_json(messages: Sequence[Message]) -> str:
 def _parse(message: object, index: int) -> Message:
     where = f"messages[{index}]"
     if isinstance(message, Message):
-        # The same rules as for dicts: a Message can be built with anything in it.
-        message = {**_as_dict(message), "role": message.role}
+        message = _checked_dict(message, where)  # the same rules: it can be built with anything in it
     if not isinstance(message, Mapping):
         raise RequestError(f"{where} must be a mapping; it is {type(message).__name__}")
     for key in message.keys() - _KEYS:
@@ -130,10 +129,23 @@ def _optional_text(value: object, where: str) -> str | None:
     return check_text(value, where)
 
 
+def _checked_dict(message: Message, where: str) -> dict[str, object]:
+    content: object = message.content
+    if not isinstance(content, str) and not _all_of(TextPart, content):
+        raise RequestError(f"{where}.content must be a str or a tuple of TextPart; it is {content!r}")
+    if not _all_of(ToolCall, message.tool_calls):
+        raise ToolError(f"{where}.tool_calls must be a tuple of ToolCall; it is {message.tool_calls!r}")
+    return _as_dict(message)
+
+
+def _all_of(kind: type, values: object) -> bool:
+    return isinstance(values, (tuple, list)) and all(isinstance(value, kind) for value in values)
+
+
 def _as_dict(message: Message) -> dict[str, object]:
     content: object = message.content
-    if not isinstance(content, str):
-        content = [{"type": "text", "text": part.text} for part in message.content]  # type: ignore[union-attr]
+    if not isinstance(message.content, str):
+        content = [{"type": "text", "text": part.text} for part in message.content]
     result: dict[str, object] = {"role": message.role, "content": content}
     if message.reasoning is not None:
         result["reasoning_content"] = message.reasoning

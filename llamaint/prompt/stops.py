@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from llamaint.errors import RequestError
 from llamaint.prompt.text import check_text
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 MAX_STOPS = 64
 
 
-def normalise_stops(stop: str | Iterable[str] | None, extra: Iterable[str] = ()) -> tuple[str, ...]:
+def normalise_stops(stop: object, extra: Iterable[str] = ()) -> tuple[str, ...]:
     """The caller's stop strings, then ``extra`` ones, each once.
 
     Raises:
         RequestError: an empty string, which would match at once; not a string; more than 64.
     """
+    if stop is not None and not isinstance(stop, Iterable):
+        raise RequestError(f"stop must be a str or a sequence of them; it is {type(stop).__name__}")
     stops = [] if stop is None else [stop] if isinstance(stop, str) else list(stop)
     for index, text in enumerate(stops):
         if not isinstance(text, str):
