@@ -62,7 +62,8 @@ def test_completion_stream_says_the_same_as_the_result(llm):
         strict(Completion, {**chunk, "choices": choices})
     whole = llm.create_completion("Tell me", logprobs=1)
     text = "".join(c["choices"][0]["text"] for c in chunks[:-1])
-    offsets = [o for c in chunks[:-1] if (l := c["choices"][0]["logprobs"]) for o in l["text_offset"]]
+    logprobs = [c["choices"][0]["logprobs"] for c in chunks[:-1]]
+    offsets = [offset for entry in logprobs if entry is not None for offset in entry["text_offset"]]
     assert text == whole["choices"][0]["text"]
     assert offsets == whole["choices"][0]["logprobs"]["text_offset"]
     assert chunks[-1]["choices"] == []

@@ -111,5 +111,5 @@ def test_unknown_keyword_raises_type_error(model):
 
 
 def test_missing_file_is_reported_by_name(model):
-    with pytest.raises(ModelNotFoundError, match="nothing.gguf"):
+    with pytest.raises(ModelNotFoundError, match=r"nothing\.gguf"):
         shared_llama("nothing.gguf")

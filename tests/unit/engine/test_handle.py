@@ -14,6 +14,11 @@ from llamaint.testing import Script
 SLOW = Script(reply="word " * 1000, delay_s=0.01)
 
 
+def read_all(handle):
+    while handle.read():
+        pass
+
+
 def wait_until(condition, timeout_s=5.0):
     deadline = time.monotonic() + timeout_s
     while not condition():
@@ -66,11 +71,15 @@ def test_finished_handle_cancels_nothing_when_dropped(bench, text_of):
 @pytest.mark.parametrize(("code", "error"), [("decode", DecodeError), ("numeric", NumericError), ("odd", EngineError)])
 def test_failure_comes_after_the_text_before_it_and_ends_the_handle(bench, code, error):
     handle = bench(Script(reply="one two three", fail_at=2, error=code)).submit()
-    seen = ""
-    with pytest.raises(error) as caught:
+    seen = []
+
+    def read():
         while chunks := handle.read():
-            seen += "".join(chunk.text for chunk in chunks)
-    assert seen == "one two"
+            seen.extend(chunk.text for chunk in chunks)
+
+    with pytest.raises(error) as caught:
+        read()
+    assert seen == ["one", " two"]
     assert caught.value.numbers == {"step": 2}
     assert handle.read() == ()
 
@@ -79,16 +88,14 @@ def test_failure_of_one_choice_cancels_the_others(bench):
     b = bench([Script(fail_at=0), SLOW])
     handle = b.submit(n=2)
     with pytest.raises(DecodeError):
-        while handle.read():
-            pass
+        read_all(handle)
     wait_until(lambda: b.engine.metrics()["n_running"] == 0)
 
 
 def test_deadline_raises_with_its_seconds(bench):
     handle = bench(SLOW).submit(deadline_s=0.05)
     with pytest.raises(CancelledError, match=r"the deadline of 0.05 s passed") as caught:
-        while handle.read():
-            pass
+        read_all(handle)
     assert caught.value.numbers == {"timeout_s": 0.05}
 
 
