@@ -16,6 +16,7 @@ from typing_extensions import Self, override
 
 import llamaint
 from llamaint.types import EmbeddingParams, ModelParams
+from llamaint_langchain._embedder import Embedder  # noqa: TC001 - pydantic reads the annotation
 from llamaint_langchain._errors import langchain_errors
 from llamaint_langchain._lease import Lease
 from llamaint_langchain._life import (
@@ -34,7 +35,7 @@ _FIELDS = frozenset({"pooling", "n_ctx", "n_threads", "n_gpu_layers"})
 _KNOWN = field_names(ModelParams, EmbeddingParams) - _FIELDS
 
 
-def _take(model: str, settings: Mapping[str, Any]) -> llamaint.LlamaEmbedding:
+def _take(model: str, settings: Mapping[str, Any]) -> Embedder:
     return llamaint.shared_embedding(model, **settings)
 
 
@@ -64,7 +65,7 @@ class LlamaintEmbeddings(EngineLife, Embeddings):
     """
 
     model: str = Field(default_factory=from_env("LLAMAINT_EMBEDDING_MODEL", default=""))
-    embedder: llamaint.LlamaEmbedding | None = Field(default=None, exclude=True, repr=False)
+    embedder: Embedder | None = Field(default=None, exclude=True, repr=False)
     query_instruction: str = ""
     document_instruction: str = ""
     normalize: bool | int | float = 2
@@ -76,7 +77,7 @@ class LlamaintEmbeddings(EngineLife, Embeddings):
     n_gpu_layers: int | Literal["auto", "all"] | None = None
     engine_kwargs: dict[str, Any] = Field(default_factory=dict)
 
-    _lease: Lease[llamaint.LlamaEmbedding] = PrivateAttr(default_factory=lambda: Lease(_take))
+    _lease: Lease[Embedder] = PrivateAttr(default_factory=lambda: Lease(_take))
 
     @field_validator("model", mode="before")
     @classmethod
@@ -108,11 +109,11 @@ class LlamaintEmbeddings(EngineLife, Embeddings):
         return super().__deepcopy__(memo)
 
     @override
-    def _own_engine(self) -> llamaint.LlamaEmbedding:
+    def _own_engine(self) -> Embedder:
         return self.embedder or self._lease.get(self.model, self._settings())
 
     @override
-    async def _aown_engine(self) -> llamaint.LlamaEmbedding:
+    async def _aown_engine(self) -> Embedder:
         return self.embedder or await self._lease.aget(self.model, self._settings())
 
     def _batches(self, texts: list[str]) -> list[list[str]]:

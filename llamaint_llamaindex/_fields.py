@@ -1,8 +1,7 @@
-"""Fields of `Llamaint`, and the life of its engine: shared, loaded on first use, given back."""
+"""Fields of `Llamaint`: which model runs, with what memory, and how it answers."""
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any, Literal
 
 from llama_index.core.base.llms.generic_utils import messages_to_prompt
@@ -21,6 +20,7 @@ import llamaint
 from llamaint.errors import ConfigError
 from llamaint.types import ContextParams, ModelParams, SamplingParams
 from llamaint_llamaindex._lease import Lease
+from llamaint_llamaindex._life import EngineLife
 from llamaint_llamaindex._options import (
     check_settings,
     check_source,
@@ -32,14 +32,15 @@ from llamaint_llamaindex._options import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_ENGINE = field_names(ModelParams, ContextParams)
+_ENGINE = field_names(ModelParams, ContextParams) - {"n_ctx", "n_parallel", "n_gpu_layers", "n_threads"}
+_SAMPLING = field_names(SamplingParams) - {"temperature", "seed"}
 
 
 def _take(model: str, settings: Mapping[str, Any]) -> llamaint.Llama:
     return llamaint.shared_llama(model, **settings)
 
 
-class LlamaintFields(FunctionCallingLLM):
+class LlamaintFields(EngineLife, FunctionCallingLLM):
     """Which model runs and how it answers. ``None`` leaves a setting to the runtime.
 
     Attributes:
@@ -95,9 +96,8 @@ class LlamaintFields(FunctionCallingLLM):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        check_settings(self._named_settings(), self.engine_kwargs, _ENGINE, "engine_kwargs")
-        sampling = field_names(SamplingParams)
-        check_settings(self._named_options(), self.additional_kwargs, sampling, "additional_kwargs")
+        check_settings("engine_kwargs", self.engine_kwargs, _ENGINE)
+        check_settings("additional_kwargs", self.additional_kwargs, _SAMPLING)
         check_source(self.model, self.llm, self._settings())
         if (
             self.messages_to_prompt is not messages_to_prompt
@@ -135,29 +135,13 @@ class LlamaintFields(FunctionCallingLLM):
         """Keywords of the runtime that the fields ask for."""
         return {**self._named_options(), **self.additional_kwargs}
 
+    @override
     def _engine(self) -> llamaint.Llama:
         return self.llm or self._lease.get(self.model, self._settings())
 
+    @override
     async def _aengine(self) -> llamaint.Llama:
         return self.llm or await self._lease.aget(self.model, self._settings())
-
-    def warmup(self) -> Self:
-        """Load the engine now. Returns this object."""
-        self._engine()
-        return self
-
-    async def awarmup(self) -> Self:
-        """Load the engine now, in a thread. Returns this object."""
-        await self._aengine()
-        return self
-
-    def close(self) -> None:
-        """Give the shared engine back; the last one to do so unloads it. A later call loads again."""
-        self._lease.close()
-
-    async def aclose(self) -> None:
-        """The same without blocking the event loop."""
-        await asyncio.to_thread(self.close)
 
     @override
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:

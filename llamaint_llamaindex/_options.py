@@ -44,14 +44,16 @@ def model_text(model: object) -> object:
     return str(Path(model).absolute()) if isinstance(model, os.PathLike) else model
 
 
-def check_settings(named: Mapping[str, object], more: Mapping[str, Any], known: frozenset[str], where: str) -> None:
-    """Raise ConfigError for a name in the dictionary ``where`` that is unknown or given twice."""
+def model_name(model: str) -> str:
+    """The model as traces see it: paths stay out of them."""
+    return Path(model).name if model.endswith(".gguf") else model
+
+
+def check_settings(where: str, more: Mapping[str, Any], known: frozenset[str]) -> None:
+    """Raise ConfigError for a name in the dictionary ``where`` that no setting without a field has."""
     unknown = sorted(set(more) - known)
     if unknown:
-        raise ConfigError(f"{where}: unknown settings {unknown}")
-    twice = sorted(set(more) & set(named))
-    if twice:
-        raise ConfigError(f"given as a field and in {where}: {twice}")
+        raise ConfigError(f"{where}: {unknown} are fields, or not settings at all")
 
 
 def check_source(model: str, own: object, settings: Mapping[str, object]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any, Literal
 
 from llama_index.core.base.embeddings.base import BaseEmbedding, Embedding
@@ -18,26 +17,29 @@ from typing_extensions import Self, override
 import llamaint
 from llamaint.errors import ConfigError
 from llamaint.types import EmbeddingParams, ModelParams
+from llamaint_llamaindex._embedder import Embedder  # noqa: TC001 - pydantic reads the annotation
 from llamaint_llamaindex._lease import Lease
+from llamaint_llamaindex._life import EngineLife
 from llamaint_llamaindex._options import (
     check_settings,
     check_source,
     field_names,
     given,
+    model_name,
     model_text,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_ENGINE = field_names(ModelParams, EmbeddingParams)
+_ENGINE = field_names(ModelParams, EmbeddingParams) - {"pooling", "n_ctx", "n_threads", "n_gpu_layers"}
 
 
-def _take(model: str, settings: Mapping[str, Any]) -> llamaint.LlamaEmbedding:
+def _take(model: str, settings: Mapping[str, Any]) -> Embedder:
     return llamaint.shared_embedding(model, **settings)
 
 
-class LlamaintEmbedding(BaseEmbedding):
+class LlamaintEmbedding(EngineLife, BaseEmbedding):
     """Embed texts with a GGUF model in this process. Nothing is loaded until first use.
 
     ```python
@@ -68,7 +70,7 @@ class LlamaintEmbedding(BaseEmbedding):
     )
 
     model_name: str = ""
-    embedder: llamaint.LlamaEmbedding | None = Field(default=None, exclude=True, repr=False)
+    embedder: Embedder | None = Field(default=None, exclude=True, repr=False)
     embed_batch_size: int = Field(default=32, gt=0, le=2048)
     query_instruction: str = ""
     text_instruction: str = ""
@@ -80,7 +82,7 @@ class LlamaintEmbedding(BaseEmbedding):
     n_gpu_layers: int | Literal["auto", "all"] | None = None
     engine_kwargs: dict[str, Any] = Field(default_factory=dict)
 
-    _lease: Lease[llamaint.LlamaEmbedding] = PrivateAttr(default_factory=lambda: Lease(_take))
+    _lease: Lease[Embedder] = PrivateAttr(default_factory=lambda: Lease(_take))
 
     @field_validator("model_name", mode="before")
     @classmethod
@@ -89,7 +91,7 @@ class LlamaintEmbedding(BaseEmbedding):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        check_settings(self._named_settings(), self.engine_kwargs, _ENGINE, "engine_kwargs")
+        check_settings("engine_kwargs", self.engine_kwargs, _ENGINE)
         check_source(self.model_name, self.embedder, self._settings())
         if self.embeddings_cache is not None and self.query_instruction != self.text_instruction:
             raise ConfigError(
@@ -104,6 +106,11 @@ class LlamaintEmbedding(BaseEmbedding):
         """The name under which it is serialised."""
         return "LlamaintEmbedding"
 
+    @override
+    def to_payload(self) -> dict[str, Any]:
+        """What tracing sees: no paths."""
+        return {**super().to_payload(), "model_name": model_name(self.model_name)}
+
     def _named_settings(self) -> dict[str, object]:
         return given(
             pooling=self.pooling,
@@ -115,10 +122,12 @@ class LlamaintEmbedding(BaseEmbedding):
     def _settings(self) -> dict[str, object]:
         return {**self._named_settings(), **self.engine_kwargs}
 
-    def _engine(self) -> llamaint.LlamaEmbedding:
+    @override
+    def _engine(self) -> Embedder:
         return self.embedder or self._lease.get(self.model_name, self._settings())
 
-    async def _aengine(self) -> llamaint.LlamaEmbedding:
+    @override
+    async def _aengine(self) -> Embedder:
         return self.embedder or await self._lease.aget(self.model_name, self._settings())
 
     def _embed(self, texts: list[str]) -> list[Embedding]:
@@ -155,24 +164,6 @@ class LlamaintEmbedding(BaseEmbedding):
     @override
     async def _aget_text_embeddings(self, texts: list[str]) -> list[Embedding]:
         return await self._aembed([self.text_instruction + text for text in texts])
-
-    def warmup(self) -> Self:
-        """Load the engine now. Returns this object."""
-        self._engine()
-        return self
-
-    async def awarmup(self) -> Self:
-        """Load the engine now, in a thread. Returns this object."""
-        await self._aengine()
-        return self
-
-    def close(self) -> None:
-        """Give the shared engine back; the last one to do so unloads it. A later call loads again."""
-        self._lease.close()
-
-    async def aclose(self) -> None:
-        """The same without blocking the event loop."""
-        await asyncio.to_thread(self.close)
 
     @override
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import aclosing, closing
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from llama_index.core.base.llms.types import (
@@ -25,7 +24,7 @@ from typing_extensions import override
 from llamaint.errors import UnsupportedError
 from llamaint_llamaindex._convert import to_messages
 from llamaint_llamaindex._fields import LlamaintFields
-from llamaint_llamaindex._options import CHAT, COMPLETE, call_options
+from llamaint_llamaindex._options import CHAT, COMPLETE, call_options, model_name
 from llamaint_llamaindex._reply import (
     ChatSoFar,
     CompletionSoFar,
@@ -78,7 +77,7 @@ class Llamaint(LlamaintFields):
             num_output=self.max_tokens or DEFAULT_NUM_OUTPUTS,
             is_chat_model=True,
             is_function_calling_model=False,
-            model_name=self._model_name(),
+            model_name=model_name(self.model),
         )
 
     @override
@@ -86,12 +85,9 @@ class Llamaint(LlamaintFields):
         """What tracing sees: no paths, and nothing that would load the engine."""
         return {
             "class_name": self.class_name(),
-            "model_name": self._model_name(),
+            "model_name": model_name(self.model),
             **self._named_options(),
         }
-
-    def _model_name(self) -> str:
-        return Path(self.model).name if self.model.endswith(".gguf") else self.model
 
     @property
     def tokenizer(self) -> Callable[[str], list[int]]:
