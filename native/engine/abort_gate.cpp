@@ -4,7 +4,7 @@
 
 namespace llamaint {
 
-void AbortGate::enter(std::vector<std::shared_ptr<Handle>> participants) {
+void AbortGate::enter(std::vector<std::shared_ptr<const CancelFlag>> participants) {
     std::lock_guard<std::mutex> lock(mutex_);
     participants_ = std::move(participants);
     check_locked();
@@ -33,12 +33,17 @@ void AbortGate::detach() {
     participants_.clear();
 }
 
+void AbortGate::attach(Context & context) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    context_ = &context;
+}
+
 void AbortGate::check_locked() {
     if (context_ == nullptr || participants_.empty()) {
         return;
     }
     const bool unwanted = std::all_of(participants_.begin(), participants_.end(),
-                                      [](const auto & handle) { return handle->cancelled(); });
+                                      [](const auto & request) { return request->cancelled(); });
     if (closing_ || unwanted) {
         context_->request_abort(true);
     }

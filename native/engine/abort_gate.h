@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/context.h"
-#include "handle.h"
+#include "cancel_flag.h"
 
 #include <memory>
 #include <mutex>
@@ -14,26 +14,28 @@ namespace llamaint {
 // requests are cancelled, or the engine closes.
 class AbortGate {
   public:
+    AbortGate() = default;
     explicit AbortGate(Context & context) : context_(&context) {}
 
     // Engine thread, around a decode.
-    void enter(std::vector<std::shared_ptr<Handle>> participants);
+    void enter(std::vector<std::shared_ptr<const CancelFlag>> participants);
     void leave();
 
     // Any thread: somebody cancelled.
     void check();
     // Any thread: the engine closes.
     void close();
-    // Engine thread, before the context goes away.
+    // Engine thread, before the context goes away, and when another takes its place.
     void detach();
+    void attach(Context & context);
 
   private:
     void check_locked();
 
-    std::mutex                           mutex_;
-    Context *                            context_;
-    std::vector<std::shared_ptr<Handle>> participants_;
-    bool                                 closing_ = false;
+    std::mutex                                     mutex_;
+    Context *                                      context_ = nullptr;
+    std::vector<std::shared_ptr<const CancelFlag>> participants_;
+    bool                                           closing_ = false;
 };
 
 }  // namespace llamaint

@@ -1,15 +1,10 @@
 #include "handle.h"
 
-#include <chrono>
+#include "seconds.h"
 
 namespace llamaint {
 
 namespace {
-
-// Longest wait of a condition variable that cannot overflow a clock.
-std::chrono::duration<double> clamp_seconds(double seconds) {
-    return std::chrono::duration<double>(seconds < 0.0 ? 0.0 : seconds > 3600.0 ? 3600.0 : seconds);
-}
 
 template <typename T> void append(std::vector<T> & to, std::vector<T> & from) {
     to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
@@ -83,7 +78,7 @@ void Handle::watch() {
 }
 
 void Handle::cancel() {
-    if (cancelled_.exchange(true, std::memory_order_acq_rel)) {
+    if (!set_cancelled()) {
         return;
     }
     std::function<void()> callback;

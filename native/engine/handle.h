@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cancel_flag.h"
 #include "request.h"
 
 #include <atomic>
@@ -31,7 +32,7 @@ class Notifier {
 
 // The meeting point of one request: the engine pushes chunks, any one thread takes them.
 // Every choice ends with exactly one chunk that carries a finish.
-class Handle {
+class Handle : public CancelFlag {
   public:
     Handle(uint64_t id, int32_t n_choices, bool stream, std::shared_ptr<Notifier> notifier) :
         id_(id), stream_(stream), n_open_(n_choices), notifier_(std::move(notifier)) {}
@@ -44,7 +45,6 @@ class Handle {
     bool               done() const;  // all choices have ended and everything was taken
     void               watch();
     void               cancel();
-    bool               cancelled() const { return cancelled_.load(std::memory_order_acquire); }
 
     // Engine side. Chunks of one choice that nobody took yet are merged.
     void push(Chunk chunk);
@@ -62,7 +62,6 @@ class Handle {
     int32_t                   n_open_;   // choices that have not ended
     bool                      ready_   = false;
     bool                      watched_ = false;
-    std::atomic<bool>         cancelled_{ false };
     std::function<void()>     on_cancel_;
     std::shared_ptr<Notifier> notifier_;
 };

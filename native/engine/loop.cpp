@@ -216,8 +216,8 @@ std::vector<Loop::Planned> Loop::plan() {
 }
 
 Loop::Decoded Loop::decode(std::vector<Planned> & planned) {
-    const auto                           start = Clock::now();
-    std::vector<std::shared_ptr<Handle>> handles;
+    const auto                                     start = Clock::now();
+    std::vector<std::shared_ptr<const CancelFlag>> handles;
     batch_.n_tokens = 0;
     for (auto & item : planned) {
         Sequence & sequence = *item.sequence;
