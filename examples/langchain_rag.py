@@ -13,10 +13,12 @@ from langchain_core.vectorstores import InMemoryVectorStore
 
 from llamaint_langchain import ChatLlamaint, LlamaintEmbeddings
 
-PROMPT = ChatPromptTemplate.from_messages([
-    ("system", "Answer from the context in one or two sentences. If it is not there, say so."),
-    ("user", "Context:\n{context}\n\nQuestion: {question}"),
-])
+PROMPT = ChatPromptTemplate.from_messages(
+    [
+        ("system", "Answer from the context in one or two sentences. If it is not there, say so."),
+        ("user", "Context:\n{context}\n\nQuestion: {question}"),
+    ]
+)
 
 
 def read_paragraphs(folder: Path) -> list[Document]:

@@ -6,7 +6,7 @@ python examples/llamaindex_rag.py --docs docs "How do I count tokens?"
 import argparse
 from pathlib import Path
 
-from llama_index.core import SimpleDirectoryReader, VectorStoreIndex
+from llama_index.core import Settings, SimpleDirectoryReader, VectorStoreIndex
 from llama_index.core.node_parser import SentenceSplitter
 
 from llamaint_llamaindex import Llamaint, LlamaintEmbedding
@@ -24,10 +24,11 @@ def main() -> None:
     documents = SimpleDirectoryReader(args.docs, recursive=True, required_exts=[".md", ".txt"]).load_data()
     llm = Llamaint(model=args.model, temperature=0, max_tokens=128)
     embed_model = LlamaintEmbedding(model_name=args.embedding_model, truncate=True)
+    Settings.tokenizer = llm.tokenizer
     index = VectorStoreIndex.from_documents(
         documents,
         embed_model=embed_model,
-        transformations=[SentenceSplitter(chunk_size=200, chunk_overlap=20, tokenizer=llm.tokenizer)],
+        transformations=[SentenceSplitter(chunk_size=200, chunk_overlap=20)],
     )
 
     engine = index.as_query_engine(llm=llm, similarity_top_k=args.k, streaming=True)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel
-
 from llamaint_langchain._convert import to_messages
 from llamaint_langchain._sampling import SamplingFields, options
 
@@ -49,23 +47,17 @@ class ChatCall:
         return n
 
 
-class TemplateFields(BaseModel):
-    """How messages become a prompt.
+class CallFields(SamplingFields):
+    """How messages become a prompt, and how the model answers.
 
     Attributes:
-        chat_template: Jinja template instead of the model's own.
         chat_template_kwargs: variables for the template.
         reasoning: ask a reasoning model to think, or not to; ``None`` leaves it to the model. Thoughts
             stand in ``additional_kwargs["reasoning_content"]``, not in the text.
     """
 
-    chat_template: str | None = None
     chat_template_kwargs: dict[str, Any] | None = None
     reasoning: bool | None = None
-
-
-class CallFields(TemplateFields, SamplingFields):
-    """Fields that one call can override."""
 
     def _options(self, stop: list[str] | None, kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Keywords of `llamaint.Llama.chat` for a call with these keywords."""

@@ -88,12 +88,9 @@ class SamplingFields(BaseModel):
 
     @model_validator(mode="after")
     def _check_sampling(self) -> Self:
-        unknown = sorted(set(self.sampling_kwargs) - SAMPLING_NAMES)
+        unknown = sorted(set(self.sampling_kwargs) - SAMPLING_NAMES.difference(_SAMPLING_FIELDS))
         if unknown:
-            raise LlamaintConfigError(f"sampling_kwargs: unknown settings {unknown}")
-        twice = sorted(set(self.sampling_kwargs) & set(_SAMPLING_FIELDS))
-        if twice:
-            raise LlamaintConfigError(f"give these as fields, not in sampling_kwargs: {twice}")
+            raise LlamaintConfigError(f"sampling_kwargs: {unknown} are fields, or not settings at all")
         if self.top_logprobs and not self.logprobs:
             raise LlamaintConfigError("top_logprobs needs logprobs=True")
         return self

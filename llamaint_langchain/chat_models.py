@@ -50,6 +50,7 @@ class ChatLlamaint(BatchingChatModel, EngineFields, CallFields):
     ones. ``invoke(..., model="other.gguf")`` uses another model for one call.
 
     Attributes:
+        chat_template: Jinja template instead of the model's own.
         streaming: ``invoke`` streams inside, so that token callbacks fire; ``False`` never streams.
         api_key: without meaning, because a local model has no key. Taken, with a line in the log, so that
             code which builds any provider's chat model can build this one.
@@ -57,6 +58,7 @@ class ChatLlamaint(BatchingChatModel, EngineFields, CallFields):
 
     model_config = ConfigDict(extra="forbid")
 
+    chat_template: str | None = None
     streaming: bool = False
     api_key: SecretStr | None = Field(default=None, exclude=True, repr=False)
 

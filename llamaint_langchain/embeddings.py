@@ -58,8 +58,7 @@ class LlamaintEmbeddings(EngineLife, Embeddings):
         normalize: 2 or ``True`` for unit length (L2), ``p`` for another norm, 0 or ``False`` for raw.
         truncate: cut texts longer than the model's window; otherwise they raise
             `LlamaintContextOverflowError`.
-        batch_size: texts in one request; ``None`` sends all at once. Smaller batches let other callers in
-            between, and a cancelled task stops after the one under way.
+        batch_size: texts in one request; ``None`` sends all at once. Smaller ones let other callers in between.
         pooling, n_ctx, n_threads, n_gpu_layers: see `llamaint.types.EmbeddingParams` and `ModelParams`.
         engine_kwargs: any other field of those two.
     """
