@@ -162,4 +162,12 @@ uint64_t available_memory_bytes() {
     return limit ? std::min(*limit, available) : available;
 }
 
+int32_t runnable_threads() {
+    // proc(5): the fourth field of /proc/loadavg is runnable/total.
+    std::ifstream file("/proc/loadavg");
+    std::string   one, five, fifteen;
+    int32_t       runnable = 0;
+    return file >> one >> five >> fifteen >> runnable ? runnable : 0;
+}
+
 }  // namespace llamaint

@@ -156,7 +156,8 @@ std::shared_ptr<Handle> Engine::submit(GenerationRequest spec) {
 
 void Engine::run(Loop::Options options, Slots::Options slot_options) {
     Loop loop(*context_, options, slot_options, *gate_, metrics_);
-    bool busy = false;
+    bool busy       = false;
+    auto last_busy  = Clock::time_point{};
     for (;;) {
         std::vector<std::shared_ptr<Request>> requests;
         {
@@ -175,6 +176,9 @@ void Engine::run(Loop::Options options, Slots::Options slot_options) {
                 return;
             }
         }
+        if (const auto now = Clock::now(); !requests.empty() && now - last_busy > std::chrono::milliseconds(500)) {
+            loop.wake();
+        }
         try {
             for (auto & request : requests) {
                 loop.add(std::move(request));
@@ -185,6 +189,7 @@ void Engine::run(Loop::Options options, Slots::Options slot_options) {
             loop.fail_all(Error(ErrorCode::engine, exception.what()));
             busy = true;
         }
+        last_busy = Clock::now();
     }
 }
 

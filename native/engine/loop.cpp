@@ -1,6 +1,7 @@
 #include "loop.h"
 
 #include "admission.h"
+#include "core/machine.h"
 #include "scheduler.h"
 
 #include <algorithm>
@@ -24,7 +25,7 @@ Loop::Loop(Context & context, const Options & options, const Slots::Options & sl
     slots_(context, slot_options),
     gate_(gate),
     metrics_(metrics),
-    governor_(context.max_threads(), options.adaptive_threads),
+    governor_(context.max_threads(), options.adaptive_threads, runnable_threads),
     batch_(llama_batch_init(static_cast<int32_t>(options.max_rows), 0, 1)),
     row_limit_(options.max_rows) {}
 
@@ -43,6 +44,10 @@ void Loop::add(std::shared_ptr<Request> request) {
         finish(*waiting_.back(), Finish::length);
         waiting_.pop_back();
     }
+}
+
+void Loop::wake() {
+    governor_.begin();
 }
 
 bool Loop::step() {

@@ -32,6 +32,9 @@ class Loop {
 
     void add(std::shared_ptr<Request> request);
 
+    // The engine was idle and has work again.
+    void wake();
+
     // One step. False when there is nothing to do until the next add().
     bool step();
 
