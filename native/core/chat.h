@@ -2,6 +2,7 @@
 
 #include "model.h"
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -85,7 +86,7 @@ class ChatTemplates {
   private:
     std::shared_ptr<const Model>           model_;
     std::unique_ptr<common_chat_templates, void (*)(common_chat_templates *)> templates_;
-    bool                                   from_model_ = true;
+    bool                                   from_model_ = false;
 };
 
 }  // namespace llamaint

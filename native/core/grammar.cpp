@@ -32,6 +32,23 @@ std::shared_ptr<const Grammar> Grammar::from_gbnf(const llama_vocab * vocab, con
     return std::shared_ptr<const Grammar>(new Grammar(gbnf, std::move(prototype)));
 }
 
+std::shared_ptr<const Grammar> Grammar::after(const std::vector<llama_token> & tokens) const {
+    SamplerPtr advanced = clone();
+    run_on_big_stack([&] {
+        AbortGuard guard;
+        try {
+            for (const llama_token token : tokens) {
+                llama_sampler_accept(advanced.get(), token);
+            }
+        } catch (const std::bad_alloc &) {
+            throw;
+        } catch (const std::exception & e) {
+            throw Error(ErrorCode::grammar, std::string("the grammar cannot begin with the end of the prompt: ") + e.what());
+        }
+    });
+    return std::shared_ptr<const Grammar>(new Grammar(gbnf_, std::move(advanced)));
+}
+
 std::shared_ptr<const Grammar> Grammar::from_json_schema(const llama_vocab * vocab, const std::string & schema) {
     check_json_schema(schema);
     std::string gbnf;

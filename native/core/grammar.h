@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace llamaint {
 
@@ -22,6 +23,10 @@ class Grammar {
 
     // JSON schema (draft 7 subset of llama.cpp's common/json-schema-to-grammar) as JSON text.
     static std::shared_ptr<const Grammar> from_json_schema(const llama_vocab * vocab, const std::string & schema);
+
+    // The same grammar after it has read `tokens`: grammars of chat formats begin with text that is
+    // already in the prompt. Throws Error(grammar) when it cannot begin with them.
+    std::shared_ptr<const Grammar> after(const std::vector<llama_token> & tokens) const;
 
     const std::string & gbnf() const { return gbnf_; }
 
