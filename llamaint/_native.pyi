@@ -32,6 +32,7 @@ class SamplingParams:
 class Grammar:
     @property
     def gbnf(self) -> str: ...
+    def after(self, tokens: Sequence[int]) -> Grammar: ...  # once it has read what the prompt ends with
 
 class Model:
     @staticmethod

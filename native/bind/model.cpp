@@ -147,7 +147,11 @@ std::shared_ptr<Model> load(const std::string & path, const ModelParams & params
 void register_model(py::module_ & m) {
     py::class_<Grammar, std::shared_ptr<Grammar>>(m, "Grammar",
                                                         "A grammar compiled for one model's vocabulary. Immutable.")
-        .def_property_readonly("gbnf", [](const Grammar & self) { return text(self.gbnf()); });
+        .def_property_readonly("gbnf", [](const Grammar & self) { return text(self.gbnf()); })
+        .def(
+            "after", [](const Grammar & self, const Tokens & tokens) { return without_const(self.after(tokens)); },
+            py::arg("tokens"), py::call_guard<py::gil_scoped_release>(),
+            "The same grammar after it has read `tokens`, which the prompt ends with.");
 
     using release_gil = py::call_guard<py::gil_scoped_release>;
     py::class_<Model, std::shared_ptr<Model>>(m, "Model",
