@@ -1,3 +1,4 @@
+#include "core/machine.h"
 #include "embed_chunks.h"
 
 #include <algorithm>
@@ -44,7 +45,7 @@ std::vector<uint32_t> fair_shares(const std::vector<uint32_t> & wanted, uint32_t
 }  // namespace
 
 ChunkWorker::ChunkWorker(Setup setup, EmbedQueue & queue, EmbedMetrics & metrics) :
-    EmbedWorker(std::move(setup), queue, metrics), governor_(setup_.context.n_threads, setup_.adaptive_threads) {
+    EmbedWorker(std::move(setup), queue, metrics), governor_(setup_.context.n_threads, setup_.adaptive_threads, runnable_threads) {
     open(std::min(std::max(first_cells, setup_.pack_tokens), std::max(setup_.max_tokens, setup_.pack_tokens)));
 }
 

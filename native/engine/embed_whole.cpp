@@ -26,7 +26,7 @@ double bytes_at_once(double n_tokens, double n_vocab) {
 WholeTextWorker::WholeTextWorker(Setup setup, EmbedQueue & queue, EmbedMetrics & metrics) :
     EmbedWorker(std::move(setup), queue, metrics),
     // The first worker alone has threads to spare: it is the one that is served when nothing else runs.
-    governor_(setup_.index == 0 ? setup_.context.n_threads : 1, setup_.adaptive_threads) {
+    governor_(setup_.index == 0 ? setup_.context.n_threads : 1, setup_.adaptive_threads, runnable_threads) {
     open(std::max(setup_.pack_tokens, std::min(setup_.max_tokens, setup_.context.n_ubatch)));
 }
 
