@@ -48,8 +48,8 @@ build: $(VENV)/.installed ## editable install with the native module; incrementa
 models: build ## fetch the models of the demo and the tests
 	$(BIN)/llamaint pull smollm2-135m minilm-l6
 
-tools: build ## llama.cpp's own binaries of the same source
-	cmake --build $(BUILD) --target llama-server llama-completion llama-bench llama-quantize
+tools: build ## llama.cpp's own server and benchmark of the same source
+	cmake --build $(BUILD) --target llama-server llama-bench llamaint_row_noise
 
 # ---- use -------------------------------------------------------------------------------------
 demo: models ## a RAG answer through LangChain and through LlamaIndex

@@ -85,7 +85,7 @@ class LlamaServer:
         self.command = [str(binary("llama-server"))]
         self.command += [str(part) for option in options.items() for part in option]
         self.command += ["--no-warmup", *extra]
-        self._log = tempfile.TemporaryFile()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `stop`
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -167,32 +167,16 @@ class LlamaServer:
             max_tokens: tokens to generate.
             ignore_eos: never end before ``max_tokens``.
         """
-        answer = self._completion(prompt, n_predict=max_tokens, ignore_eos=ignore_eos)
+        body = {
+            "prompt": prompt if isinstance(prompt, str) else list(prompt),
+            "n_predict": max_tokens,
+            "temperature": 0.0,
+            "ignore_eos": ignore_eos,
+            "return_tokens": True,
+            "cache_prompt": False,
+        }
+        answer = self.post("/completion", body)
         tokens = list(answer["tokens"])
         if answer["stop_type"] == "eos":
             tokens = tokens[:-1]
         return Completion(tokens=tuple(tokens), text=str(answer["content"]))
-
-    def next_logprobs(self, tokens: Sequence[int], *, last_row_alone: bool, n_probs: int = 40) -> dict[int, float]:
-        """What the model itself thinks of the next token, before any sampling.
-
-        Args:
-            tokens: everything before it; with one slot only, since the slot's memory is used.
-            last_row_alone: evaluate the last token in a decode of its own instead of with all others.
-            n_probs: how many of the most likely tokens to report.
-
-        Returns:
-            Token id to natural log-probability.
-        """
-        if last_row_alone:
-            self._completion(tokens[:-1], n_predict=0)
-        # The server reports nothing for a token whose bytes are no whole character, so an "a" is forced.
-        letter = self.post("/tokenize", {"content": "a"})["tokens"][-1]
-        answer = self._completion(
-            tokens, n_predict=1, n_probs=n_probs, cache_prompt=last_row_alone, logit_bias=[[letter, 1000.0]]
-        )
-        return {top["id"]: top["logprob"] for top in answer["completion_probabilities"][0]["top_logprobs"]}
-
-    def _completion(self, prompt: str | Sequence[int], **options: object) -> dict[str, object]:
-        body = {"prompt": prompt if isinstance(prompt, str) else list(prompt), "temperature": 0.0}
-        return self.post("/completion", {**body, "return_tokens": True, "cache_prompt": False, **options})
