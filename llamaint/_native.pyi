@@ -56,7 +56,9 @@ class RenderedChat:
     prompt: str
     stops: list[str]
     grammar: str
+    grammar_prefix: str  # end of the prompt that the grammar begins with
     grammar_lazy: bool
+    preserved: list[str]  # special tokens that the reply's text must show
     supports_thinking: bool
     format: str
 

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from llamaint.api.options import Call
-    from llamaint.backend.protocols import Backend, ChatTemplates, Engine, Grammar, Model
+    from llamaint.backend.grammar import Grammar
+    from llamaint.backend.protocols import Backend, ChatTemplates, Engine, Model
     from llamaint.engine.guard import EngineGuard
 
 T = TypeVar("T")
@@ -165,15 +166,18 @@ class Pipeline:
         )
         templates = self.templates
         rendered = templates.render(messages_json(messages), options)
-        grammar = model.grammar_from_gbnf(rendered.grammar) if rendered.grammar else None
+        grammar: Grammar | None = None
+        if rendered.grammar:  # the caller's, or one around the schema that leaves room for reasoning
+            grammar = model.grammar_from_gbnf(rendered.grammar)
+            grammar = grammar.after(self._tokenizer.begun(rendered.grammar_prefix))
         tokens = self._tokenizer.text(rendered.prompt)
         reader = ChatReader(
             n_prompt=len(tokens),
             make_parser=lambda: templates.make_parser(rendered, options),
             piece=self._piece(call),
         )
-        grammar = grammar or self._grammar(call)
-        return Prepared(self._request(tokens, call, grammar, rendered.stops, stream), reader)
+        request = self._request(tokens, call, grammar, rendered.stops, stream)
+        return Prepared(replace(request, preserved_tokens=self._tokenizer.singles(rendered.preserved)), reader)
 
     def _request(
         self,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from llamaint import _native
+    from llamaint.backend.grammar import Grammar
     from llamaint.backend.protocols import ChatTemplates, EmbedHandle, Handle, Model, RenderedChat, ReplyParser
     from llamaint.backend.requests import ChatOptions, EngineRequest
     from llamaint.types import ContextParams, EmbeddingParams, ModelParams
@@ -56,6 +57,23 @@ def _log_pump() -> LogPump:
     return LogPump(native.drain_log, native.wake_log)
 
 
+class NativeGrammar:
+    """`llamaint.backend.protocols.Grammar` over ``_native.Grammar``."""
+
+    def __init__(self, native: _native.Grammar) -> None:
+        self.native = native
+
+    @property
+    def gbnf(self) -> str:
+        """The grammar's text."""
+        return self.native.gbnf
+
+    def after(self, tokens: Sequence[int]) -> NativeGrammar:
+        """The same grammar once it has read ``tokens``."""
+        with native_errors():
+            return NativeGrammar(self.native.after(tokens))
+
+
 class NativeModel:
     """`llamaint.backend.protocols.Model` over ``_native.Model``."""
 
@@ -87,15 +105,15 @@ class NativeModel:
         with native_errors():
             return self.native.token_to_piece(token, special)
 
-    def grammar_from_gbnf(self, gbnf: str) -> _native.Grammar:
+    def grammar_from_gbnf(self, gbnf: str) -> NativeGrammar:
         """A compiled grammar."""
         with native_errors():
-            return self.native.grammar_from_gbnf(gbnf)
+            return NativeGrammar(self.native.grammar_from_gbnf(gbnf))
 
-    def grammar_from_json_schema(self, schema: str) -> _native.Grammar:
+    def grammar_from_json_schema(self, schema: str) -> NativeGrammar:
         """A compiled grammar."""
         with native_errors():
-            return self.native.grammar_from_json_schema(schema)
+            return NativeGrammar(self.native.grammar_from_json_schema(schema))
 
 
 class NativeTemplates:
@@ -138,7 +156,7 @@ class NativeEngine:
             values = native.GenerationRequest(
                 prompt=request.prompt,
                 sampling=native.SamplingParams(**convert.sampling_fields(request.sampling)),
-                grammar=request.grammar,
+                grammar=_native_grammar(request.grammar),
                 max_tokens=-1 if request.max_tokens is None else request.max_tokens,
                 n=request.n,
                 stop=list(request.stop),
@@ -297,6 +315,10 @@ def scan_gguf(path: str) -> dict[str, Any]:
 
 def _native_model(model: Model) -> _native.Model:
     return cast("NativeModel", model).native
+
+
+def _native_grammar(grammar: Grammar | None) -> _native.Grammar | None:
+    return None if grammar is None else cast("NativeGrammar", grammar).native
 
 
 def _chat_options(options: ChatOptions) -> _native.ChatOptions:

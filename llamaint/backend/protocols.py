@@ -14,17 +14,9 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from llamaint.backend.grammar import Grammar
     from llamaint.backend.requests import ChatOptions, EngineRequest
     from llamaint.types import ContextParams, EmbeddingParams, ModelParams
-
-
-class Grammar(Protocol):
-    """A grammar compiled for one model's vocabulary."""
-
-    @property
-    def gbnf(self) -> str:
-        """The grammar in llama.cpp's GBNF notation."""
-        ...
 
 
 class Model(Protocol):
@@ -75,6 +67,16 @@ class RenderedChat(Protocol):
     @property
     def grammar(self) -> str:
         """GBNF that a schema or the template asks for; empty for none."""
+        ...
+
+    @property
+    def grammar_prefix(self) -> str:
+        """End of the prompt that ``grammar`` begins with; empty for none."""
+        ...
+
+    @property
+    def preserved(self) -> Sequence[str]:
+        """Special tokens that the reply's text must show, for the parser."""
         ...
 
     @property

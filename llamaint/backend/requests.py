@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from llamaint.types import LogitsProcessor, SamplingParams
+
+if TYPE_CHECKING:
+    from llamaint.backend.grammar import Grammar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +31,7 @@ class EngineRequest:
 
     prompt: Sequence[int]
     sampling: SamplingParams = field(default_factory=SamplingParams)
-    grammar: object | None = None
+    grammar: Grammar | None = None
     max_tokens: int | None = None
     n: int = 1
     stop: Sequence[str] = ()

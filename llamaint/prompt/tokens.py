@@ -55,6 +55,18 @@ class PromptTokenizer:
         """Token ids as plain ints; see `check_tokens` for what is raised."""
         return check_tokens(tokens, self._n_vocab, where)
 
+    def begun(self, text: str) -> list[int]:
+        """Tokens of text that stands inside a prompt, without the space some vocabularies put in front."""
+        tokens = self._model.tokenize(text, False, True)
+        if tokens and self._model.token_to_piece(tokens[0], True).isspace() and not text[:1].isspace():
+            return tokens[1:]
+        return tokens
+
+    def singles(self, texts: Iterable[str]) -> list[int]:
+        """Those of ``texts`` that are one token each."""
+        split = [self._model.tokenize(text, False, True) for text in texts]
+        return [tokens[0] for tokens in split if len(tokens) == 1]
+
     def infill(self, prefix: str, suffix: str) -> list[int]:
         """Tokens that ask for the text between two others. Raises UnsupportedError without FIM."""
         missing = [name for name in _FIM if name not in self._special]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, cast
 
 from llamaint.reply.completion import FINISHED
@@ -22,11 +21,6 @@ if TYPE_CHECKING:
 
     from llamaint.backend.protocols import Chunk, ReplyDelta, ReplyParser
     from llamaint.types import ChatEvent, FinishReason, TokenLogprob
-
-# The parser reads the whole reply again at every feed. Where that takes time, at most this share
-# of the time goes into it: text waits for the next chunk.
-_PARSING_SHARE = 0.2
-_CHEAP_S = 0.001
 
 
 class ChatReader:
@@ -79,27 +73,16 @@ class _ChoiceReader:
         self._index = index
         self._parser = parser
         self._piece = piece
-        self._text: list[str] = []
         self._tokens: list[int] = []  # decided, and not yet part of an event
         self._logprobs: list[TokenLogprob] = []
-        self._next_feed = 0.0
         self._calls: list[int] = []  # numbers of the tool calls seen, in order
 
     def feed(self, chunk: Chunk) -> list[ChatEvent]:
-        self._text.append(chunk.text)
         self._tokens.extend(chunk.tokens)
         if self._piece is not None:
             self._logprobs.extend(logprobs_of(chunk, self._piece))
         final = chunk.finish in FINISHED
-        started = time.monotonic()
-        if not final and started < self._next_feed:
-            return []
-        delta = self._parser.feed("".join(self._text), final)
-        self._text.clear()
-        ended = time.monotonic()
-        took_s = ended - started
-        self._next_feed = ended + (took_s / _PARSING_SHARE if took_s > _CHEAP_S else 0.0)
-        return self._events(delta, final)
+        return self._events(self._parser.feed(chunk.text, final), final)
 
     def finish_reason(self, reason: FinishReason) -> FinishReason:
         return "tool_calls" if reason == "stop" and self._calls else reason

@@ -74,7 +74,7 @@ class FakeEngine:
 
     def submit(self, request: EngineRequest) -> FakeHandle:
         """Queue a request."""
-        if len(request.prompt) >= self._n_ctx:
+        if len(request.prompt) > self._n_ctx:
             raise PromptTooLongError(
                 f"the prompt has {len(request.prompt)} tokens; the context window holds {self._n_ctx}",
                 n_prompt=len(request.prompt),
@@ -219,7 +219,7 @@ class FakeEngine:
 
     def _play(self, running: _Running, choice: _Choice) -> FakeChunk:
         request, script, chunk = running.request, choice.script, FakeChunk(choice.index)
-        room = self._n_ctx - len(request.prompt)
+        room = self._n_ctx - len(request.prompt) + 1  # the last token takes no place
         limit = room if request.max_tokens is None else min(room, request.max_tokens)
         if script.fail_at == choice.n_steps:
             chunk.finish = "error"
@@ -257,7 +257,7 @@ class FakeEngine:
         row = np.zeros(N_VOCAB, dtype=np.float32)
         row[token] = 1.0
         for processor in processors:
-            processor([*running.tokens, *done], row)
+            processor(np.array([*running.tokens, *done], dtype=np.int32), row)
         return int(row.argmax())
 
     def _logprob(self, token: int, logprob: float, n_top: int) -> tuple[int, float, float, list[tuple[int, float]]]:

@@ -33,6 +33,10 @@ class FakeGrammar:
 
     gbnf: str
 
+    def after(self, tokens: Sequence[int]) -> FakeGrammar:
+        """The same."""
+        return self
+
 
 class FakeModel:
     """Tokens are words, given an id when first seen, or single bytes. Thread-safe."""
@@ -126,6 +130,8 @@ class FakeRenderedChat:
 
     prompt: str
     grammar: str = ""
+    grammar_prefix: str = ""
+    preserved: Sequence[str] = ()
     stops: Sequence[str] = ()
     supports_thinking: bool = True
 

@@ -14,8 +14,8 @@ FlashAttention = Literal["auto", "on", "off"]
 RopeScaling = Literal["auto", "none", "linear", "yarn", "longrope"]
 Pooling = Literal["auto", "none", "mean", "cls", "last"]
 
-# Called with all tokens so far (prompt included) and the float32 [n_vocab] row to edit in place.
-LogitsProcessor = Callable[[Sequence[int], Any], None]
+# Called with all tokens so far (int32 [n], prompt included) and the logits to edit in place (float32 [n_vocab]).
+LogitsProcessor = Callable[[Any, Any], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

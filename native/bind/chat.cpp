@@ -46,7 +46,9 @@ void register_templates(py::module_ & m) {
         .def_property_readonly("prompt", [](const RenderedChat & self) { return text(self.prompt); })
         .def_property_readonly("stops", [](const RenderedChat & self) { return texts(self.stops); })
         .def_property_readonly("grammar", [](const RenderedChat & self) { return text(self.grammar); })
+        .def_property_readonly("grammar_prefix", [](const RenderedChat & self) { return text(self.grammar_prefix); })
         .def_readonly("grammar_lazy", &RenderedChat::grammar_lazy)
+        .def_property_readonly("preserved", [](const RenderedChat & self) { return texts(self.preserved); })
         .def_readonly("supports_thinking", &RenderedChat::supports_thinking)
         .def_property_readonly("format", [](const RenderedChat & self) { return text(self.format); });
 

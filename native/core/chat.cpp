@@ -146,7 +146,12 @@ RenderedChat ChatTemplates::render(const std::string & messages_json, const Chat
         chat.prompt = params->prompt;
         chat.stops = params->additional_stops;
         chat.grammar = params->grammar.empty() ? options.grammar : params->grammar;
+        // Grammars of the format describe the reply from where the template's own words for it begin.
+        if (!params->grammar.empty() && !params->grammar_lazy && options.grammar.empty()) {
+            chat.grammar_prefix = params->generation_prompt;
+        }
         chat.grammar_lazy = params->grammar_lazy;
+        chat.preserved = params->preserved_tokens;
         chat.supports_thinking = params->supports_thinking;
         chat.format = common_chat_format_name(params->format);
         chat.params = std::move(params);

@@ -60,7 +60,9 @@ struct RenderedChat {
     std::string              prompt;
     std::vector<std::string> stops;              // additional stop strings of the template
     std::string              grammar;            // GBNF that tools or schema ask for; "" = none
+    std::string              grammar_prefix;     // end of the prompt that `grammar` begins with; "" = none
     bool                     grammar_lazy = false;
+    std::vector<std::string> preserved;          // special tokens that the reply's text must show
     bool                     supports_thinking = false;
     std::string              format;             // llama.cpp's name of the reply format
     std::shared_ptr<common_chat_params> params;  // what make_parser needs

@@ -16,7 +16,6 @@ from llamaint import (
     ToolCallStart,
     Usage,
 )
-from llamaint.reply import chat as chat_module
 from llamaint.reply.chat import ChatReader
 from llamaint.reply.completion import CompletionReader
 from llamaint.reply.fold import fold_chat, fold_completion
@@ -131,16 +130,6 @@ def test_tool_calls_start_grow_and_end():
         ToolCall(id="c0", name="look", arguments='{"a": 1}'),
         ToolCall(id="c1", name="see", arguments="{}"),
     )
-
-
-def test_slow_parser_is_fed_in_lots(monkeypatch):
-    clock = itertools.count()  # every look at the clock is a second later
-    monkeypatch.setattr(chat_module.time, "monotonic", lambda: float(next(clock)))
-    parser = ScriptedParser(FakeDelta(content="a"), FakeDelta(content="bcdef"))
-    reader = ChatReader(n_prompt=1, make_parser=lambda: parser)
-    events = read(reader, *(chunk(c) for c in "abcde"), chunk("f", finish="stop"))
-    assert parser.fed == [("a", False), ("bcdef", True)]
-    assert fold_chat(events, "m").text == "abcdef"
 
 
 def test_fold_orders_choices_and_takes_usage_of_the_last_finish():
