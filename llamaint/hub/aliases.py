@@ -25,6 +25,7 @@ class AliasInfo:
     Attributes:
         size_bytes: of the GGUF file.
         download_bytes: to be fetched when it is not cached.
+        terms: to be agreed to with the download, or None.
         path: the cached file, or None.
     """
 
@@ -33,6 +34,7 @@ class AliasInfo:
     licence: str
     size_bytes: int
     download_bytes: int
+    terms: str | None
     path: Path | None
 
 
@@ -48,6 +50,7 @@ def list_models() -> list[AliasInfo]:
                 licence=model.licence,
                 size_bytes=path.stat().st_size if path else model.size_bytes,
                 download_bytes=model.download_bytes,
+                terms=model.terms,
                 path=path,
             )
         )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ PREFIX = "hf:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepoReference:
-    """A parsed ``hf:`` name. ``selector`` is a file name, a quantisation tag, or None."""
+    """A parsed ``hf:`` name. ``selector`` is a file name, a pattern, a quantisation tag, or None."""
 
     repo: str
     selector: str | None = None
@@ -77,17 +78,7 @@ def choose(reference: RepoReference, names: Iterable[str]) -> list[str]:
     """
     ggufs = [name for name in names if name.lower().endswith(".gguf")]
     groups = group_parts(ggufs)
-    selector = reference.selector
-    if selector is None:
-        fitting = [first for first in groups if is_model(first)]
-    elif selector.lower().endswith(".gguf"):
-        fitting = [
-            first
-            for first, parts in groups.items()
-            if selector in parts or selector in [part.rpartition("/")[2] for part in parts]
-        ]
-    else:
-        fitting = [first for first in groups if is_model(first) and carries_tag(first, selector)]
+    fitting = [first for first, parts in groups.items() if _fits(reference.selector, first, parts)]
     if len(fitting) != 1:
         raise _not_one(reference, fitting, list(groups))
     parts = groups[fitting[0]]
@@ -100,6 +91,20 @@ def choose(reference: RepoReference, names: Iterable[str]) -> list[str]:
             n_missing=len(missing),
         )
     return parts
+
+
+def _fits(selector: str | None, first: str, parts: list[str]) -> bool:
+    """Whether the model with these parts is meant by a file name, a pattern, a quantisation tag, or None."""
+    if selector is None:
+        return is_model(first)
+    names = {*parts, *(part.rpartition("/")[2] for part in parts)}
+    if selector in names:
+        return True  # asked for by its name, even a projector
+    if not is_model(first):
+        return False
+    if any(fnmatchcase(name, selector) for name in names):
+        return True
+    return not selector.lower().endswith(".gguf") and carries_tag(first, selector)
 
 
 def _not_one(reference: RepoReference, fitting: list[str], available: list[str]) -> ModelNotFoundError:

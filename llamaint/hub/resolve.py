@@ -23,7 +23,7 @@ def resolve(name: str | os.PathLike[str], *, progress: Progress | None = None, o
 
             - a path: a file, or a folder that holds one model (a split model counts as one);
             - an alias (`list_models`); it wins over a file of the same name, which ``./NAME`` reaches;
-            - ``hf:owner/repo[:file-or-quant][@revision]``.
+            - ``hf:owner/repo[:file, pattern or quantisation][@revision]``.
 
             A ``PathLike`` is always a path.
         progress: called with (what is done, fraction 0..1) from the calling thread. An exception

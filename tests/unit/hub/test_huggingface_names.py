@@ -43,13 +43,22 @@ def test_malformed_name_shows_the_form(name):
         ("Q8_0", ["m-Q8_0.gguf"]),
         ("q4_k_m", ["m-Q4_K_M.gguf"]),
         ("m-Q8_0.gguf", ["m-Q8_0.gguf"]),
+        ("*q8_0*", None),
+        ("*Q8_0.gguf", ["m-Q8_0.gguf"]),
+        ("*-F16*", ["big/m-F16-00001-of-00002.gguf", "big/m-F16-00002-of-00002.gguf"]),
+        ("8_0.gguf", None),
         ("F16", ["big/m-F16-00001-of-00002.gguf", "big/m-F16-00002-of-00002.gguf"]),
         ("m-F16-00002-of-00002.gguf", ["big/m-F16-00001-of-00002.gguf", "big/m-F16-00002-of-00002.gguf"]),
         ("mmproj-m-F16.gguf", ["mmproj-m-F16.gguf"]),
     ],
 )
 def test_selector_picks_one_model_with_all_its_parts(selector, expected):
-    assert choose(RepoReference(repo="o/r", selector=selector), FILES) == expected
+    reference = RepoReference(repo="o/r", selector=selector)
+    if expected is None:
+        with pytest.raises(ModelNotFoundError, match="no model that fits"):
+            choose(reference, FILES)
+    else:
+        assert choose(reference, FILES) == expected
 
 
 def test_only_model_needs_no_selector():
