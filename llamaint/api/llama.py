@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
+from llamaint.api.lifecycle import EngineObject
 from llamaint.api.openai_face import OpenAIFace
 from llamaint.api.options import ChatCallOptions, CompleteOptions, parse_call
 from llamaint.api.pipeline import Messages, Pipeline, Prompt
-from llamaint.engine import offload
 from llamaint.engine.guard import EngineGuard
 from llamaint.prompt.text import check_text, decode_text
 from llamaint.types import ContextParams, ModelParams
@@ -20,13 +20,12 @@ from llamaint.types.checks import check_context, check_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from types import TracebackType
     from typing import Literal
 
     from typing_extensions import Self, Unpack
 
-    from llamaint.api.options import LoadSettings
-    from llamaint.backend.protocols import Backend
+    from llamaint.api.settings import LoadSettings
+    from llamaint.backend.protocols import Backend, Engine
     from llamaint.engine.stream import AsyncStream, Stream
     from llamaint.types import ChatEvent, ChatResult, CompletionResult, Finish, KvOverride, TextDelta
     from llamaint.types.params import (
@@ -41,7 +40,7 @@ _MODEL = ModelParams()
 _CONTEXT = ContextParams()
 
 
-class Llama(OpenAIFace):
+class Llama(EngineObject, OpenAIFace):
     """A model and the engine that generates with it.
 
     One object serves any number of threads and event loops at the same time; requests beyond
@@ -115,20 +114,13 @@ class Llama(OpenAIFace):
             CapacityError: there is not enough memory.
             TemplateError: ``chat_template`` is malformed.
         """
-        given = dict(locals())
-        self._set_arguments(given)
+        self._set_arguments(dict(locals()))
         model_params, context_params = self._params()
         from llamaint import hub
         from llamaint.backend.llama_cpp import BACKEND
 
         path = hub.resolve(model_path, progress=progress)
         self._open(BACKEND, path, _name_of(model_path), model_params, context_params, progress)
-
-    def _set_arguments(self, given: Mapping[str, Any]) -> None:
-        """What pickling stores: every constructor argument but the callback."""
-        self._arguments = {
-            name: value for name, value in given.items() if name not in ("self", "progress", "__class__")
-        }
 
     def _params(self) -> tuple[ModelParams, ContextParams]:
         model = ModelParams(**{f.name: self._arguments[f.name] for f in fields(ModelParams)})
@@ -292,62 +284,18 @@ class Llama(OpenAIFace):
     @property
     def capabilities(self) -> dict[str, bool]:
         """What the chat template can express, and ``infill`` (fill in the middle)."""
-        tokens: Mapping[str, int | None] = self._pipeline.model.info()["tokens"]
-        infill = all((tokens.get(name) or -1) >= 0 for name in ("fim_pre", "fim_suf", "fim_mid"))
-        return {**self._pipeline.templates.capabilities(), "infill": infill}
+        _ = self._guard.engine
+        return {**self._pipeline.templates.capabilities(), "infill": self._pipeline.can_infill}
 
     def metrics(self) -> dict[str, float]:
         """Counters of the engine since it was started."""
-        return self._guard.engine.metrics()
-
-    # ---- lifecycle --------------------------------------------------------------------------
-    def close(self) -> None:
-        """Free the engine; requests that still run end with `ClosedError`. Idempotent."""
-        self._guard.close()
-
-    async def aclose(self) -> None:
-        """`close` for an event loop: the engine's thread may need a step to end."""
-        await offload.in_thread(self.close)
-
-    @property
-    def closed(self) -> bool:
-        """Whether the object can no longer be used in this process."""
-        return self._guard.closed
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.aclose()
+        engine: Engine = self._guard.engine
+        return engine.metrics()
 
     @override
     def __repr__(self) -> str:
         state = ", closed" if self.closed else ""
         return f"{type(self).__name__}({self.name!r}{state})"
-
-    @override
-    def __reduce__(self) -> tuple[object, ...]:
-        return (_reopen, (type(self), self._arguments))
-
-
-def _reopen(cls: Callable[..., Llama], arguments: dict[str, Any]) -> Llama:
-    return cls(**arguments)
 
 
 def _name_of(model_path: str | os.PathLike[str]) -> str:

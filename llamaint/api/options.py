@@ -1,25 +1,16 @@
-"""The keywords of requests and of loading. Names without defaults: those stand in the dataclasses."""
+"""The keywords of requests, and the one checked form they all take."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 from llamaint.errors import RequestError, UnsupportedError
-from llamaint.types import KvOverride, LogitsProcessor, SamplingParams
+from llamaint.types import LogitsProcessor, SamplingParams
 from llamaint.types.checks import check_sampling
 from llamaint.types.rules import Rule, each, flag, integer, is_number, optional
-
-if TYPE_CHECKING:
-    from llamaint.types.params import (
-        CacheType,
-        FlashAttention,
-        LoadMode,
-        RopeScaling,
-        SplitMode,
-    )
 
 MAX_CHOICES = 128
 
@@ -86,53 +77,6 @@ class ChatCallOptions(RequestOptions, total=False):
     enable_thinking: bool
     chat_template_kwargs: Mapping[str, object] | None
     continue_final: bool
-
-
-class LoadSettings(TypedDict, total=False):
-    """Keywords of `Llama`: every field of `ModelParams` and `ContextParams`, and two more."""
-
-    n_gpu_layers: int | Literal["auto", "all"]
-    split_mode: SplitMode
-    main_gpu: int
-    tensor_split: Sequence[float]
-    devices: Sequence[str]
-    load_mode: LoadMode
-    vocab_only: bool
-    check_tensors: bool
-    use_extra_bufts: bool
-    no_host: bool
-    load_mtp: bool
-    cpu_moe: bool
-    n_cpu_moe: int
-    tensor_buft_overrides: Mapping[str, str]
-    kv_overrides: Mapping[str, KvOverride]
-    n_ctx: int
-    n_batch: int
-    n_ubatch: int
-    n_parallel: int
-    n_threads: int | Literal["auto"]
-    n_threads_batch: int | None
-    flash_attn: FlashAttention
-    type_k: CacheType
-    type_v: CacheType
-    offload_kqv: bool
-    op_offload: bool
-    swa_full: bool
-    rope_scaling: RopeScaling
-    rope_freq_base: float
-    rope_freq_scale: float
-    yarn_ext_factor: float
-    yarn_attn_factor: float
-    yarn_beta_fast: float
-    yarn_beta_slow: float
-    yarn_orig_ctx: int
-    prefix_cache: bool
-    n_cache_slots: int | None
-    deterministic: bool
-    max_queue: int
-    no_perf: bool
-    chat_template: str | None
-    progress: Callable[[str, float], None] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

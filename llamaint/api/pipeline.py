@@ -75,6 +75,11 @@ class Pipeline:
         return self._model
 
     @property
+    def can_infill(self) -> bool:
+        """Whether the model has fill-in-the-middle tokens."""
+        return not self._tokenizer.missing_infill
+
+    @property
     def templates(self) -> ChatTemplates:
         """The chat template, parsed once. Raises TemplateError."""
         if self._templates is None:

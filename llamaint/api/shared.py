@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
 
 from llamaint.api.llama import Llama
-from llamaint.api.options import LoadSettings, names_of, refuse_unknown
+from llamaint.api.options import names_of, refuse_unknown
+from llamaint.api.settings import LoadSettings
+from llamaint.api.sharing import sharing_key
 from llamaint.engine.pool import Pool
 from llamaint.types import ContextParams, ModelParams
-from llamaint.types.freeze import freeze
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
-    from pathlib import Path
-
     from typing_extensions import Unpack
 
 
@@ -40,10 +37,7 @@ _POOL: Pool[SharedLlama] = Pool(close=lambda shared: Llama.close(shared))
 
 
 def shared_llama(
-    model_path: str | os.PathLike[str],
-    *,
-    keep_alive: float | None = None,
-    **settings: Unpack[LoadSettings],
+    model_path: str | os.PathLike[str], *, keep_alive: float | None = None, **settings: Unpack[LoadSettings]
 ) -> Llama:
     """Load a model, or join those who have loaded it with the same settings.
 
@@ -64,24 +58,12 @@ def shared_llama(
     refuse_unknown("shared_llama", settings, names_of(LoadSettings))
     from llamaint import hub
 
-    progress = settings.get("progress")
-    path = hub.resolve(model_path, progress=progress)
-
-    def load() -> SharedLlama:
-        return SharedLlama(model_path, **settings)
-
-    shared = _POOL.acquire(_key(path, settings), load)
+    path = hub.resolve(model_path, progress=settings.get("progress"))
+    key = sharing_key(path, settings, ModelParams(), ContextParams())
+    shared = _POOL.acquire(key, lambda: SharedLlama(model_path, **settings))
     if keep_alive is not None:
         shared._keep_alive = max(keep_alive, shared._keep_alive or 0.0)
     return shared
-
-
-def _key(path: Path, settings: Mapping[str, Any]) -> Hashable:
-    """Equal for equal files and settings, defaults filled in; a replaced file is another one."""
-    stat = path.stat()
-    filled = {**asdict(ModelParams()), **asdict(ContextParams()), "chat_template": None, **settings}
-    filled.pop("progress", None)
-    return (os.path.realpath(path), stat.st_mtime_ns, stat.st_size, freeze(filled))
 
 
 def _share_again(arguments: dict[str, Any], keep_alive: float | None) -> Llama:

@@ -26,6 +26,7 @@ class PromptTokenizer:
             name: token for name, token in info["tokens"].items() if token is not None and token >= 0
         }
         self._bos = self._special.get("bos")
+        self.missing_infill = [name for name in _FIM if name not in self._special]
         self._bos_text = b"" if self._bos is None else model.token_to_piece(self._bos, True)
 
     def prompt(self, prompt: str | Sequence[int]) -> list[int]:
@@ -69,9 +70,9 @@ class PromptTokenizer:
 
     def infill(self, prefix: str, suffix: str) -> list[int]:
         """Tokens that ask for the text between two others. Raises UnsupportedError without FIM."""
-        missing = [name for name in _FIM if name not in self._special]
-        if missing:
-            raise UnsupportedError(f"suffix needs a model with fill-in-the-middle tokens; {', '.join(missing)} missing")
+        if self.missing_infill:
+            missing = ", ".join(self.missing_infill)
+            raise UnsupportedError(f"suffix needs a model with fill-in-the-middle tokens; {missing} missing")
         pre, suf, mid = (self._special[name] for name in _FIM)
         before = self._model.tokenize(check_text(prefix, "the prompt"), False, True)
         after = self._model.tokenize(check_text(suffix, "suffix"), False, True)

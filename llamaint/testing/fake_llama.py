@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from llamaint.api.llama import Llama
-from llamaint.api.options import LoadSettings, names_of, refuse_unknown
+from llamaint.api.options import names_of, refuse_unknown
+from llamaint.api.settings import LoadSettings
 from llamaint.testing.fake_backend import FakeBackend
 from llamaint.testing.fake_engine import FakeEngine
 from llamaint.types import ContextParams, ModelParams

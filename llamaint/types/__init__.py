@@ -20,7 +20,8 @@ from llamaint.types.params import (
     ModelParams,
     SamplingParams,
 )
-from llamaint.types.results import ChatResult, Choice, CompletionResult, Embeddings, Timings, Usage
+from llamaint.types.results import ChatResult, Choice, CompletionResult, Embeddings
+from llamaint.types.usage import Timings, Usage
 
 __all__ = [
     "ChatEvent",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from llamaint.types.results import Timings, Usage
+from llamaint.types.usage import Timings, Usage
 
 FinishReason = Literal["stop", "length", "tool_calls"]
 _Bytes = bytes  # the field of that name hides the type

@@ -7,8 +7,9 @@ from dataclasses import fields
 
 import pytest
 
-from llamaint import ContextParams, Llama, ModelParams, RequestError, SamplingParams, UnsupportedError
+from llamaint import ContextParams, Llama, LlamaEmbedding, ModelParams, RequestError, SamplingParams, UnsupportedError
 from llamaint.api import options as o
+from llamaint.api.settings import EmbeddingSettings, LoadSettings
 from llamaint.testing import FakeLlama
 
 
@@ -18,7 +19,12 @@ def test_sampling_overrides_are_the_fields_of_sampling_params():
 
 def test_load_settings_are_the_keywords_of_llama():
     keywords = {p.name for p in inspect.signature(Llama).parameters.values() if p.kind is p.KEYWORD_ONLY}
-    assert o.names_of(o.LoadSettings) == keywords
+    assert o.names_of(LoadSettings) == keywords
+
+
+def test_embedding_settings_are_the_keywords_of_llama_embedding():
+    parameters = inspect.signature(LlamaEmbedding).parameters.values()
+    assert o.names_of(EmbeddingSettings) == {p.name for p in parameters if p.kind is p.KEYWORD_ONLY}
 
 
 def test_keywords_of_llama_are_the_fields_of_its_parameter_classes_with_their_defaults():
