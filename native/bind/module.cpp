@@ -15,6 +15,7 @@ PYBIND11_MODULE(_native, m) {
     bind::register_errors(m);
     bind::register_log(m);
     bind::register_machine(m);
+    bind::register_scan(m);
     bind::register_params(m);
     bind::register_model(m);
     bind::register_sampler(m);

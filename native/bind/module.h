@@ -7,6 +7,7 @@ namespace llamaint::bind {
 void register_errors(pybind11::module_ & m);
 void register_log(pybind11::module_ & m);
 void register_machine(pybind11::module_ & m);
+void register_scan(pybind11::module_ & m);
 void register_params(pybind11::module_ & m);
 void register_model(pybind11::module_ & m);
 void register_sampler(pybind11::module_ & m);

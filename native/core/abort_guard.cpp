@@ -16,7 +16,7 @@ void on_abort(const char * message) {
         throw AbortError(message);
     }
     // The process ends now; this line is all that is left to say why.
-    std::fprintf(stderr, "llamaint: fatal error in llama.cpp: %s\n", message);
+    std::fputs(("llamaint: fatal error in llama.cpp: " + std::string(message) + "\n").c_str(), stderr);
     std::fflush(stderr);
 }
 

@@ -1,17 +1,16 @@
 #pragma once
 
+#include "gguf_file.h"
 #include "model.h"
 
-#include <cstdint>
 #include <map>
 #include <string>
-#include <vector>
 
 namespace llamaint {
 
-// Refuses files that would abort, crash or hang llama.cpp: Error(model_load) says what is wrong.
-// `overrides` count as if they stood in the file. `vocab_only` skips what concerns weights.
-void check_model_file(const std::string & path, const std::map<std::string, MetadataValue> & overrides,
-                      bool vocab_only);
+// Reads a model file and, when it is the first of several, the others; refuses what would abort, crash
+// or hang llama.cpp: Error(model_load) says what is wrong. `overrides` count as if they stood in the
+// file; one whose type is not that of the key it replaces is refused with Error(config).
+GgufFile scan_model_file(const std::string & path, const std::map<std::string, MetadataValue> & overrides = {});
 
 }  // namespace llamaint

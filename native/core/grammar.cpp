@@ -4,6 +4,7 @@
 #include "big_stack.h"
 #include "error.h"
 #include "grammar_limits.h"
+#include "grammar_parse.h"
 #include "limits.h"
 #include "log.h"
 
@@ -19,6 +20,7 @@ std::shared_ptr<const Grammar> Grammar::from_gbnf(const llama_vocab * vocab, con
     run_on_big_stack([&] {
         AbortGuard guard;
         try {
+            parse_gbnf(vocab, gbnf);
             prototype.reset(llama_sampler_init_grammar(vocab, gbnf.c_str(), "root"));
         } catch (const AbortError & e) {
             throw Error(ErrorCode::grammar, std::string("the grammar cannot be compiled: ") + e.what());

@@ -3,6 +3,7 @@
 #include "error.h"
 #include "json_depth.h"
 #include "limits.h"
+#include "log.h"
 
 #include <algorithm>
 #include <cctype>
@@ -124,8 +125,10 @@ class Expansion {
                             "} times: the second number is smaller",
                         { { "min", double(low) }, { "max", double(high) } });
         }
-        if (high > limits::grammar_repetitions) {
-            too_large("the grammar repeats something too often", high, limits::grammar_repetitions, "times");
+        if (high > limits::grammar_repetitions && low <= limits::grammar_repetitions) {
+            log::write(log::warning, "a grammar allows up to " + std::to_string(high) + " repetitions; llama.cpp counts to " +
+                                         std::to_string(limits::grammar_repetitions) + ", so there is no upper limit");
+            high = low;
         }
         repeat(std::max<size_t>(high, 1));
     }

@@ -48,7 +48,7 @@ void check_exists(const std::string & path) {
 std::shared_ptr<Model> Model::load(const std::string & path, const ModelParams & params, const Progress & progress) {
     check_exists(path);
     ModelOptions options(params);
-    check_model_file(path, params.kv_overrides, params.vocab_only);
+    scan_model_file(path, params.kv_overrides);
 
     ProgressRelay relay{ progress, false, nullptr };
     if (progress) {
