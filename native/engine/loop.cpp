@@ -42,7 +42,6 @@ void Loop::add(std::shared_ptr<Request> request) {
     waiting_.push_back(std::move(leader));
     if (request->spec.max_tokens == 0) {
         finish(*waiting_.back(), Finish::length);
-        waiting_.pop_back();
     }
 }
 
@@ -54,7 +53,7 @@ bool Loop::step() {
     sweep();
     admit();
     if (running_.empty()) {
-        update_gauges();
+        publish();
         return false;
     }
     make_room();
@@ -77,7 +76,7 @@ bool Loop::step() {
             break;
     }
     reap();
-    update_gauges();
+    publish();
     return true;
 }
 
@@ -89,7 +88,7 @@ void Loop::fail_all(const Error & error) {
         finish(*sequence, Finish::error, std::make_shared<Error>(error));
     }
     reap();
-    update_gauges();
+    publish();
 }
 
 // Ends what was cancelled or ran past its deadline.
@@ -420,7 +419,7 @@ void Loop::sample(Sequence & sequence, float * logits) {
         } else if (sequence.n_remaining(context_.n_ctx_seq()) == 0) {
             finish(sequence, Finish::length, nullptr, std::move(chunk));
         } else {
-            sequence.request->handle->push(std::move(chunk));
+            send(sequence, std::move(chunk));
         }
     } catch (const Error & error) {
         finish(sequence, Finish::error, std::make_shared<Error>(error));
@@ -452,7 +451,7 @@ void Loop::finish(Sequence & sequence, Finish reason, std::shared_ptr<Error> err
         case Finish::deadline:  metrics_.finished_deadline++; break;
         case Finish::error:     metrics_.finished_error++; break;
     }
-    sequence.request->handle->push(std::move(last));
+    send(sequence, std::move(last));
     for (const auto & sibling : sequence.siblings) {
         finish(*sibling, reason, error);
     }
@@ -473,13 +472,22 @@ void Loop::reap() {
     waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(), ended), waiting_.end());
 }
 
-void Loop::update_gauges() {
+void Loop::send(const Sequence & sequence, Chunk chunk) {
+    outbox_.emplace_back(sequence.request->handle, std::move(chunk));
+}
+
+// Ends the step for others to see: gauges first, then the chunks.
+void Loop::publish() {
     metrics_.running          = static_cast<uint32_t>(running_.size());
     metrics_.waiting          = static_cast<uint32_t>(waiting_.size());
     metrics_.cached_sequences = static_cast<uint32_t>(slots_.n_cached());
     metrics_.cells_used       = slots_.used_cells();
     metrics_.threads          = static_cast<uint32_t>(governor_.threads());
     metrics_.thread_changes   = governor_.changes();
+    for (auto & [handle, chunk] : outbox_) {
+        handle->push(std::move(chunk));
+    }
+    outbox_.clear();
 }
 
 }  // namespace llamaint

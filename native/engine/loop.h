@@ -8,6 +8,7 @@
 
 #include <deque>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace llamaint {
@@ -68,7 +69,8 @@ class Loop {
     void preempt_youngest();
     void sample(Sequence & sequence, float * logits);
     void finish(Sequence & sequence, Finish reason, std::shared_ptr<Error> error = nullptr, Chunk last = {});
-    void update_gauges();
+    void send(const Sequence & sequence, Chunk chunk);
+    void publish();
 
     Context &      context_;
     const Options  options_;
@@ -81,6 +83,8 @@ class Loop {
     std::deque<SequencePtr>  waiting_;  // oldest first; preempted ones return to the front
     std::vector<SequencePtr> running_;  // oldest first
     std::vector<SequencePtr> started_;  // siblings that joined during commit()
+    // Chunks of this step: they leave when slots and gauges show the state after it.
+    std::vector<std::pair<std::shared_ptr<Handle>, Chunk>> outbox_;
     uint32_t                 row_limit_;  // halved when the cache has no room for a step, back up after
     std::string              failure_;    // llama.cpp's reason for the last failed decode
 };
