@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -34,6 +34,7 @@ T = TypeVar("T")
 Prompt = str | Sequence[int]
 Messages = Sequence[Message | Mapping[str, object]]
 
+_RENDERING = offload.INLINE_CHARS + 1  # a template takes milliseconds however short the messages are
 _GRAMMAR_WEIGHT = 16  # characters of prompt that take as long as one of a grammar
 
 
@@ -99,12 +100,12 @@ class Pipeline:
 
     async def acomplete(self, prompt: Prompt, call: Call) -> CompletionResult:
         """`complete` for an event loop."""
-        prepared = await self._offload(lambda: self._completion(prompt, call, stream=False), len(prompt), call)
+        prepared = await self._offload(lambda: self._completion(prompt, call, stream=False), _size(prompt), call)
         return fold_completion(await self._collect(prepared), self.name)
 
     def acomplete_stream(self, prompt: Prompt, call: Call) -> AsyncStream[TextDelta | Finish]:
         """`complete_stream` for an event loop; submitted by the first step."""
-        return self._arun(lambda: self._completion(prompt, call, stream=True), len(prompt), call)
+        return self._arun(lambda: self._completion(prompt, call, stream=True), _size(prompt), call)
 
     # ---- chat -------------------------------------------------------------------------------
     def chat(self, messages: Messages, call: Call) -> ChatResult:
@@ -119,13 +120,13 @@ class Pipeline:
     async def achat(self, messages: Messages, call: Call) -> ChatResult:
         """`chat` for an event loop."""
         parsed = parse_messages(messages)
-        prepared = await self._offload(lambda: self._chat(parsed, call, stream=False), _n_chars(parsed), call)
+        prepared = await self._offload(lambda: self._chat(parsed, call, stream=False), _RENDERING, call)
         return fold_chat(await self._collect(prepared), self.name)
 
     def achat_stream(self, messages: Messages, call: Call) -> AsyncStream[ChatEvent]:
         """`chat_stream` for an event loop; submitted by the first step."""
         parsed = parse_messages(messages)
-        return self._arun(lambda: self._chat(parsed, call, stream=True), _n_chars(parsed), call)
+        return self._arun(lambda: self._chat(parsed, call, stream=True), _RENDERING, call)
 
     def count_tokens(self, text_or_messages: str | Messages) -> int:
         """Tokens the engine would see as prompt."""
@@ -240,11 +241,8 @@ class Pipeline:
         return await offload.run(prepare, n_chars + _GRAMMAR_WEIGHT * len(str(grammar)))
 
 
-def _n_chars(messages: Sequence[Message]) -> int:
-    return sum(
-        len(message.content) if isinstance(message.content, str) else sum(len(part.text) for part in message.content)
-        for message in messages
-    )
+def _size(prompt: object) -> int:
+    return len(prompt) if isinstance(prompt, Sized) else 0  # what is wrong with it is found later
 
 
 def _template_kwargs(given: Mapping[str, object] | None) -> dict[str, str]:

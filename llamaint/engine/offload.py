@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Tokenising and rendering this many characters takes about a millisecond; a thread hop a tenth.
-INLINE_CHARS = 4096
+# Tokenising this many characters takes about a millisecond; a thread hop a tenth.
+INLINE_CHARS = 1024
 
 _executor: ThreadPoolExecutor | None = None
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from llamaint.types.events import FinishReason, TokenLogprob
 from llamaint.types.messages import Message
-from llamaint.types.usage import Timings, Usage
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+    from llamaint.types.events import FinishReason, TokenLogprob
+    from llamaint.types.usage import Timings, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -105,6 +105,6 @@ def test_second_turn_starts_from_the_first_ones_cache(tiny):
 @pytest.mark.slow
 def test_real_model_answers_in_words(smollm2):
     with Llama(smollm2, n_ctx=1024) as llm:
-        events = list(llm.chat_stream([{"role": "user", "content": "What is the capital of France?"}], **GREEDY))
-        assert "Paris" in "".join(e.text for e in events if isinstance(e, TextDelta))
+        events = list(llm.chat_stream([{"role": "user", "content": "What is 2+2?"}], **GREEDY))
+        assert "4" in "".join(e.text for e in events if isinstance(e, TextDelta))
         assert events[-1].reason == "stop"

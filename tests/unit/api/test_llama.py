@@ -370,12 +370,14 @@ def test_progress_goes_from_0_to_1():
     assert seen == [("load", 0.0), ("load", 1.0)]
 
 
-async def test_long_prompt_is_prepared_beside_the_loop():
+async def test_what_takes_long_is_prepared_beside_the_loop():
     with FakeLlama("hi", n_ctx=100_000) as llm:
         threads = []
         tokenize = llm._model.tokenize
         llm._model.tokenize = lambda *a: threads.append(threading.current_thread().name) or tokenize(*a)
         await llm.acomplete("word " * 5000)
         await llm.acomplete("word")
-        assert threads[0].startswith("llamaint-prepare")
-        assert threads[1] == threading.current_thread().name
+        await llm.achat(QUESTION)
+        here = threading.current_thread().name
+        assert [name.startswith("llamaint-prepare") for name in threads] == [True, False, True]
+        assert threads[1] == here
