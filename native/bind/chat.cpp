@@ -37,7 +37,7 @@ void register_reply(py::module_ & m) {
                                "grow.");
 
     py::class_<ReplyParser>(m, "ReplyParser", "Content, reasoning and tool calls of one growing reply.")
-        .def("feed", &ReplyParser::feed, py::arg("text"), py::arg("final"), py::call_guard<py::gil_scoped_release>())
+        .def("feed", &ReplyParser::feed, py::arg("text"), py::arg("final"), py::call_guard<ReleaseGil>())
         .def_property_readonly("parse_failed", &ReplyParser::parse_failed);
 }
 
@@ -52,7 +52,7 @@ void register_templates(py::module_ & m) {
         .def_readonly("supports_thinking", &RenderedChat::supports_thinking)
         .def_property_readonly("format", [](const RenderedChat & self) { return text(self.format); });
 
-    using release_gil = py::call_guard<py::gil_scoped_release>;
+    using release_gil = py::call_guard<ReleaseGil>;
     py::class_<ChatTemplates, std::shared_ptr<ChatTemplates>>(m, "ChatTemplates",
                                                               "The chat template of a model. Thread-safe.")
         .def(py::init([](const std::shared_ptr<Model> & model, const std::string & source) {

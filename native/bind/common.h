@@ -3,8 +3,10 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/typing.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
+#include <thread>
 
 namespace llamaint::bind {
 
@@ -19,13 +21,40 @@ inline py::str text(const std::string & bytes) {
     return py::reinterpret_steal<py::str>(decoded);
 }
 
+inline bool finalizing() {
+#if PY_VERSION_HEX >= 0x030D0000
+    return Py_IsFinalizing();
+#else
+    return _Py_IsFinalizing();
+#endif
+}
+
+// Gives the GIL away for a scope. Unlike py::gil_scoped_release it survives the end of the interpreter:
+// a daemon thread that comes back then would be ended by Python in the middle of a destructor, which
+// terminates the process. It waits here for the process to end instead, as in Python 3.14.
+class ReleaseGil {
+  public:
+    ReleaseGil() : state_(PyEval_SaveThread()) {}
+    ~ReleaseGil() noexcept(false) {
+        while (finalizing()) {
+            std::this_thread::sleep_for(std::chrono::seconds(1));
+        }
+        PyEval_RestoreThread(state_);
+    }
+    ReleaseGil(const ReleaseGil &)             = delete;
+    ReleaseGil & operator=(const ReleaseGil &) = delete;
+
+  private:
+    PyThreadState * state_;
+};
+
 // The same object, destroyed without the GIL: freeing a model or joining a thread may take long.
 template <typename T>
 std::shared_ptr<T> without_gil(std::shared_ptr<T> object) {
     T * raw = object.get();
     return std::shared_ptr<T>(raw, [owner = std::move(object)](T *) mutable {
         if (Py_IsInitialized() && PyGILState_Check()) {
-            py::gil_scoped_release release;
+            ReleaseGil release;
             owner.reset();
         } else {
             owner.reset();

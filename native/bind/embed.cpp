@@ -23,7 +23,7 @@ Vectors array_over(const std::shared_ptr<EmbedOutput> & owner, std::vector<float
 py::object result(const std::shared_ptr<EmbedHandle> & handle) {
     std::shared_ptr<EmbedOutput> output;
     {
-        py::gil_scoped_release release;
+        ReleaseGil release;
         output = handle->result();
     }
     if (!handle->keeps_rows()) {
@@ -69,7 +69,7 @@ py::typing::Dict<py::str, py::float_> metrics_dict(const EmbedEngine & engine) {
 }  // namespace
 
 void register_embed(py::module_ & m) {
-    using release_gil = py::call_guard<py::gil_scoped_release>;
+    using release_gil = py::call_guard<ReleaseGil>;
 
     Params<EmbedParams>(m, "EmbedParams", "Settings of an EmbedEngine; see native/engine/embed_engine.h.")
         .field("context", &EmbedParams::context)
@@ -90,7 +90,7 @@ void register_embed(py::module_ & m) {
     py::class_<EmbedEngine, std::shared_ptr<EmbedEngine>>(
         m, "EmbedEngine", "Embeds texts of many jobs in shared decodes, on threads that never hold the GIL.")
         .def(py::init([](const std::shared_ptr<Model> & model, const EmbedParams & params) {
-                 py::gil_scoped_release release;
+                 ReleaseGil release;
                  return without_gil(std::make_shared<EmbedEngine>(model, params));
              }),
              py::arg("model"), py::arg("params"))

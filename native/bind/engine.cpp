@@ -160,12 +160,12 @@ void register_handle(py::module_ & m) {
     py::class_<Handle, std::shared_ptr<Handle>>(m, "Handle", "A running request. Any thread may use it.")
         .def_property_readonly("id", &Handle::id)
         .def_property_readonly("done", &Handle::done, "Every choice has ended and every chunk was taken.")
-        .def("take", &Handle::take, py::call_guard<py::gil_scoped_release>(), "Chunks that are there now, perhaps none.")
-        .def("wait", &Handle::wait, py::arg("timeout_s"), py::call_guard<py::gil_scoped_release>(),
+        .def("take", &Handle::take, py::call_guard<ReleaseGil>(), "Chunks that are there now, perhaps none.")
+        .def("wait", &Handle::wait, py::arg("timeout_s"), py::call_guard<ReleaseGil>(),
              "Waits for chunks, at most `timeout_s` seconds; [] on timeout and when everything has been taken.")
-        .def("cancel", &Handle::cancel, py::call_guard<py::gil_scoped_release>(),
+        .def("cancel", &Handle::cancel, py::call_guard<ReleaseGil>(),
              "Asks the engine to end the request; it answers with chunks whose finish is 'cancelled'.")
-        .def("watch", &Handle::watch, py::call_guard<py::gil_scoped_release>(),
+        .def("watch", &Handle::watch, py::call_guard<ReleaseGil>(),
              "From now on the id comes out of Engine.wait_ready whenever there is something to take.");
 }
 
@@ -178,22 +178,22 @@ void register_engine(py::module_ & m) {
     py::class_<Engine, std::shared_ptr<Engine>>(
         m, "Engine", "Continuous batching over one context, on a thread that never holds the GIL.")
         .def(py::init([](const std::shared_ptr<Model> & model, const EngineParams & params) {
-                 py::gil_scoped_release release;
+                 ReleaseGil release;
                  return without_gil(std::make_shared<Engine>(model, params));
              }),
              py::arg("model"), py::arg("params"))
         .def("submit",
              [](Engine & engine, const GenerationRequest & request) {
                  GenerationRequest copy = request;  // touches Python objects: with the GIL
-                 py::gil_scoped_release release;
+                 ReleaseGil release;
                  return engine.submit(std::move(copy));
              },
              py::arg("request"), "Queues a request. Raises for requests that can be refused at once.")
-        .def("wait_ready", &Engine::wait_ready, py::arg("timeout_s"), py::call_guard<py::gil_scoped_release>(),
+        .def("wait_ready", &Engine::wait_ready, py::arg("timeout_s"), py::call_guard<ReleaseGil>(),
              "Ids of watched handles with something to take; [] on timeout. For one waiting thread.")
         .def("info", &info_dict)
         .def("metrics", &metrics_dict, "Counters since the start and gauges of the last step.")
-        .def("close", &Engine::close, py::call_guard<py::gil_scoped_release>(),
+        .def("close", &Engine::close, py::call_guard<ReleaseGil>(),
              "Ends every request with 'closed', stops a running decode and joins the thread. Idempotent.")
         .def_property_readonly("closed", &Engine::closed);
 }

@@ -10,7 +10,7 @@ namespace {
 py::typing::List<py::typing::Tuple<int, py::str>> drain(double timeout_s) {
     std::vector<log::Line> lines;
     {
-        py::gil_scoped_release release;
+        ReleaseGil release;
         lines = log::drain(timeout_s);
     }
     py::list result;

@@ -11,7 +11,7 @@ namespace {
 py::typing::List<py::typing::Dict<py::str, py::object>> devices() {
     std::vector<Device> found;
     {
-        py::gil_scoped_release release;
+        ReleaseGil release;
         found = list_devices();
     }
     py::list result;
@@ -42,9 +42,9 @@ py::typing::Dict<py::str, py::object> build_info() {
 }  // namespace
 
 void register_machine(py::module_ & m) {
-    m.def("usable_cores", usable_cores, py::call_guard<py::gil_scoped_release>(),
+    m.def("usable_cores", usable_cores, py::call_guard<ReleaseGil>(),
           "Physical cores this process may run on (affinity and cgroup quota counted), at least 1.");
-    m.def("available_memory", available_memory_bytes, py::call_guard<py::gil_scoped_release>(),
+    m.def("available_memory", available_memory_bytes, py::call_guard<ReleaseGil>(),
           "Main memory this process can still get, in bytes; 0 when unknown.");
     m.def("devices", devices,
           "The devices of this build: name, description, type (cpu, gpu, igpu, accel), backend, memory_free and "

@@ -102,7 +102,7 @@ Info model_info(const Model & self) {
 py::typing::Dict<py::str, py::str> metadata(const Model & self) {
     std::map<std::string, std::string> all;
     {
-        py::gil_scoped_release release;
+        ReleaseGil release;
         all = self.metadata();
     }
     py::dict result;
@@ -115,7 +115,7 @@ py::typing::Dict<py::str, py::str> metadata(const Model & self) {
 py::bytes detokenize(const Model & self, const Tokens & tokens, bool remove_special, bool unparse_special) {
     std::string bytes;
     {
-        py::gil_scoped_release release;
+        ReleaseGil release;
         bytes = self.detokenize(tokens, remove_special, unparse_special);
     }
     return py::bytes(bytes);
@@ -138,7 +138,7 @@ std::shared_ptr<Model> load(const std::string & path, const ModelParams & params
             return answer.is_none() || py::cast<bool>(answer);
         };
     }
-    py::gil_scoped_release release;
+    ReleaseGil release;
     return without_gil(Model::load(path, params, relay));
 }
 
@@ -150,10 +150,10 @@ void register_model(py::module_ & m) {
         .def_property_readonly("gbnf", [](const Grammar & self) { return text(self.gbnf()); })
         .def(
             "after", [](const Grammar & self, const Tokens & tokens) { return without_const(self.after(tokens)); },
-            py::arg("tokens"), py::call_guard<py::gil_scoped_release>(),
+            py::arg("tokens"), py::call_guard<ReleaseGil>(),
             "The same grammar after it has read `tokens`, which the prompt ends with.");
 
-    using release_gil = py::call_guard<py::gil_scoped_release>;
+    using release_gil = py::call_guard<ReleaseGil>;
     py::class_<Model, std::shared_ptr<Model>>(m, "Model",
                                               "A loaded model and its vocabulary. Immutable; usable from any thread.")
         .def_static("load", load, py::arg("path"), py::arg("params"), py::arg("progress") = py::none(),

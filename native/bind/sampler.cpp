@@ -20,7 +20,7 @@ Sampled sample(Sampler & self, const Row & logits, int32_t n_top) {
     }
     SampledToken token;
     {
-        py::gil_scoped_release release;
+        ReleaseGil release;
         token = self.sample(logits.data(), n_top);
     }
     py::list top;
@@ -39,14 +39,14 @@ void register_sampler(py::module_ & m) {
                  return std::make_unique<Sampler>(model, params, grammar, n_ctx);
              }),
              py::arg("model"), py::arg("params"), py::arg("grammar") = py::none(), py::arg("n_ctx") = 4096,
-             py::call_guard<py::gil_scoped_release>())
-        .def("accept_prompt", &Sampler::accept_prompt, py::arg("tokens"), py::call_guard<py::gil_scoped_release>(),
+             py::call_guard<ReleaseGil>())
+        .def("accept_prompt", &Sampler::accept_prompt, py::arg("tokens"), py::call_guard<ReleaseGil>(),
              "Lets penalties and DRY see the prompt; the grammar does not.")
         .def("sample", sample, py::arg("logits"), py::arg("n_top") = -1,
              "(token, raw log-probability, log-probability after the chain, the n_top most likely) of float32 "
              "[n_vocab]; the log-probabilities are 0 when n_top is -1.")
-        .def("accept", &Sampler::accept, py::arg("token"), py::call_guard<py::gil_scoped_release>())
-        .def("clone", &Sampler::clone, py::call_guard<py::gil_scoped_release>())
+        .def("accept", &Sampler::accept, py::arg("token"), py::call_guard<ReleaseGil>())
+        .def("clone", &Sampler::clone, py::call_guard<ReleaseGil>())
         .def_property_readonly("seed", &Sampler::seed);
 }
 

@@ -37,7 +37,7 @@ py::object value_of(const GgufValue & value) {
 Info scan(const std::string & path) {
     GgufFile file;
     {
-        py::gil_scoped_release release;
+        ReleaseGil release;
         file = scan_model_file(path);
     }
     py::dict metadata;
