@@ -58,12 +58,10 @@ def _answers_alone(llm: Llama, greedy: dict[str, object]) -> list[tuple[int, ...
     return [_completed(llm, prompt, greedy) for prompt in prompts()]
 
 
-# With two threads llama.cpp splits the attention of a lone row over a long cache between them.
-@pytest.mark.parametrize("n_threads", [1, 2])
 def test_deterministic_engine_answers_alike_alone_and_together(
-    open_llama: Callable[..., Llama], greedy: dict[str, object], n_threads: int
+    open_llama: Callable[..., Llama], greedy: dict[str, object]
 ) -> None:
-    llm = open_llama(**SETTINGS, n_threads=n_threads, deterministic=True)
+    llm = open_llama(**SETTINGS, deterministic=True)
     alone = _answers_alone(llm, greedy)
     together = _answers_together(llm, greedy)
     assert len(together) == len(prompts()) - len(prompts()) // 4
