@@ -102,7 +102,7 @@ docs-test: models ## every example of README.md, docs/ and examples/
 	$(PY) -m pytest tests/docs tests/examples $(PYTEST_ARGS)
 
 bench: tools models ## speeds beside llama.cpp's own binaries
-	$(PY) benchmarks/bench_text.py
+	$(PY) -m benchmarks.bench_text
 
 asan: setup ## C++ tests under the address and undefined-behaviour sanitizers
 	cmake -S . -B build/asan -G Ninja -DCMAKE_BUILD_TYPE=Debug -DLLAMAINT_SANITIZE=address,undefined -DLLAMAINT_BUILD_TESTS=ON
