@@ -52,7 +52,7 @@ def complete(
     with models.open_llm(model, {"n_parallel": 1, **settings}) as llm:
         if as_json:
             result = llm.create_completion(text, max_tokens=max_tokens, echo=echo, **request)
-            console.write(json.dumps(result, ensure_ascii=False) + "\n")
+            console.write(json.dumps(result) + "\n")
             return
         with closing(llm.complete_stream(text, max_tokens=max_tokens, echo=echo, **request)) as stream:
             for event in stream:

@@ -45,7 +45,7 @@ def rag(
     ] = None,
     model: options.ChatModel = options.CHAT_ALIAS,
     embedding_model: Annotated[str, typer.Option("--embedding-model", help="As --model.")] = "minilm-l6",
-    passages: Annotated[int, typer.Option("--passages", min=1, help="How many passages the model gets to read.")] = 3,
+    passages: Annotated[int, typer.Option("--passages", min=1, help="How many passages the model gets to read.")] = 2,
 ) -> None:
     """Answer a question from a folder of documents, and show where the answer comes from.
 

@@ -110,4 +110,4 @@ def _write(texts: list[str], batches: Iterator[npt.NDArray[np.float32]], output:
 
 def _json_line(text: str, vector: npt.NDArray[np.float32]) -> str:
     numbers = ", ".join(f"{value:.9g}" for value in vector.tolist())  # 9 digits give every float32 back
-    return f'{{"text": {json.dumps(text, ensure_ascii=False)}, "embedding": [{numbers}]}}\n'
+    return f'{{"text": {json.dumps(text)}, "embedding": [{numbers}]}}\n'

@@ -11,7 +11,6 @@ FAILED = 1
 # What a person at a command line can do about it, where the message does not say so itself.
 _HINTS: dict[type[errors.LlamaintError], str] = {
     errors.PromptTooLongError: "shorten the prompt, or give --ctx a larger number",
-    errors.ModelLoadError: "`llamaint inspect` shows what the file says about itself",
     errors.CapacityError: "a smaller --ctx needs less memory",
     errors.TemplateError: "`llamaint complete` works without a chat template",
 }

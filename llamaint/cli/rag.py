@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 BUNDLED = Path(__file__).parent / "demo_docs"
 
-PASSAGE_CHARS = 240
+PASSAGE_CHARS = 200
 """Longest passage. Small: SmolLM2 loses its thread in longer ones."""
 
 _N_CTX = 4096

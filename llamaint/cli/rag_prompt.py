@@ -24,13 +24,19 @@ _EXAMPLE_ANSWER = "A member may borrow five books for three weeks."
 
 def messages(question: str, passages: Sequence[str]) -> list[Message]:
     """The conversation to be answered; ``passages`` come best first."""
-    text = "\n\n".join(" ".join(passage.lstrip("# ").split()) for passage in reversed(passages))
+    text = "\n\n".join(_prose(passage) for passage in reversed(passages))
     return [
         Message(role="system", content=_SYSTEM),
         Message(role="user", content=_ask(_EXAMPLE_TEXT, _EXAMPLE_QUESTION)),
         Message(role="assistant", content=_EXAMPLE_ANSWER),
         Message(role="user", content=_ask(text, question)),
     ]
+
+
+def _prose(passage: str) -> str:
+    """The passage without headings, which a small model takes for answers, as one paragraph."""
+    lines = (line.strip() for line in passage.splitlines())
+    return " ".join(line for line in lines if line and not line.startswith("#")) or passage
 
 
 def _ask(text: str, question: str) -> str:

@@ -137,9 +137,9 @@ _MINILM = CatalogModel(
         ),
     ),
     file_name="all-MiniLM-L6-v2.gguf",
-    size_bytes=90_898_176,
+    size_bytes=46_223_616,
     recipe="bert",
-    edition="0.1.0-1",
+    edition="0.1.0-2",
 )
 
 CATALOG: dict[str, CatalogModel] = {model.alias: model for model in (_SMOLLM2, _GEMMA, _MINILM)}
