@@ -55,7 +55,7 @@ class LlamaintEmbeddings(EngineLife, Embeddings):
         embedder: an engine of your own instead; it stays yours to close.
         query_instruction: put before a query, as some models ask (``"query: "``).
         document_instruction: put before each document.
-        normalize: 2 or ``True`` for unit length (L2), ``p`` for another norm, 0 or ``False`` for raw.
+        normalize: 2 or ``True`` for unit length, ``False`` for raw vectors; others as `llamaint.LlamaEmbedding.embed`.
         truncate: cut texts longer than the model's window; otherwise they raise
             `LlamaintContextOverflowError`.
         batch_size: texts in one request; ``None`` sends all at once. Smaller ones let other callers in between.

@@ -56,7 +56,7 @@ class LlamaintEmbedding(EngineLife, BaseEmbedding):
         embed_batch_size: texts in one request; the engine packs them into as few decodes as it can.
         query_instruction: put before a query, as some models ask (``"query: "``).
         text_instruction: put before each text of a node.
-        normalize: 2 or ``True`` for unit length (L2), ``p`` for another norm, 0 or ``False`` for raw.
+        normalize: 2 or ``True`` for unit length, ``False`` for raw vectors; others as `llamaint.LlamaEmbedding.embed`.
         truncate: cut texts longer than the model's window; otherwise they raise
             `llamaint.errors.PromptTooLongError`.
         pooling, n_ctx, n_threads, n_gpu_layers: see `llamaint.types.EmbeddingParams` and `ModelParams`.
