@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from llamaint.errors import PromptTooLongError
 from llamaint.prompt.text import check_text
+from llamaint.prompt.wordpiece import WordPiece
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence, Set
+    from collections.abc import Sequence
 
     from llamaint.backend.protocols import Model
 
@@ -47,36 +48,49 @@ def check_texts(texts: str | Iterable[str]) -> list[str]:
     return many
 
 
-def tokenize_texts(
-    model: Model, texts: Sequence[str], *, max_tokens: int, closing: Set[int], truncate: bool
-) -> EmbedInput:
-    """Token ids with the special tokens the model wants around a text; none are read from the text itself.
+class EmbedTokenizer:
+    """Turns texts into the token ids that are embedded.
 
-    A text that is cut keeps its last token if that is one of ``closing`` ([SEP], EOS).
-
-    Raises:
-        PromptTooLongError: a text has more than ``max_tokens`` and ``truncate`` is false; ``numbers``
-            holds ``index``, ``n_prompt`` and ``n_ctx``.
+    Special tokens are those that the model wants around a text; none are read from the text itself.
     """
-    tokens, truncated = [], []
-    for index, text in enumerate(texts):
-        ids = model.tokenize(text, True, False)
-        if len(ids) > max_tokens:
-            if not truncate:
-                raise PromptTooLongError(
-                    f"text {index} has {len(ids)} tokens; the model takes {max_tokens}."
-                    " truncate=True cuts texts at their end",
-                    index=index,
-                    n_prompt=len(ids),
-                    n_ctx=max_tokens,
-                )
-            ids = _cut(ids, max_tokens, closing)
-            truncated.append(index)
-        tokens.append(ids)
-    return EmbedInput(tokens=tokens, truncated=tuple(truncated))
 
+    def __init__(self, model: Model) -> None:
+        special = model.info()["tokens"]
+        self._model = model
+        self._closing = {special.get("sep"), special.get("eos")} - {None}
+        self._wordpiece = WordPiece(model) if WordPiece.serves(model) else None
 
-def _cut(ids: list[int], max_tokens: int, closing: Set[int]) -> list[int]:
-    if ids[-1] in closing and max_tokens > 1:
-        return [*ids[: max_tokens - 1], ids[-1]]
-    return ids[:max_tokens]
+    def encode(self, text: str) -> list[int]:
+        """Token ids of one text."""
+        if self._wordpiece is not None and self._wordpiece.differs(text):
+            return self._wordpiece.encode(text)
+        return self._model.tokenize(text, True, False)
+
+    def encode_all(self, texts: Sequence[str], *, max_tokens: int, truncate: bool) -> EmbedInput:
+        """Token ids of texts; a text that is cut keeps its closing special token.
+
+        Raises:
+            PromptTooLongError: a text has more than ``max_tokens`` and ``truncate`` is false; ``numbers``
+                holds ``index``, ``n_prompt`` and ``n_ctx``.
+        """
+        tokens, truncated = [], []
+        for index, text in enumerate(texts):
+            ids = self.encode(text)
+            if len(ids) > max_tokens:
+                if not truncate:
+                    raise PromptTooLongError(
+                        f"text {index} has {len(ids)} tokens; the model takes {max_tokens}."
+                        " truncate=True cuts texts at their end",
+                        index=index,
+                        n_prompt=len(ids),
+                        n_ctx=max_tokens,
+                    )
+                ids = self._cut(ids, max_tokens)
+                truncated.append(index)
+            tokens.append(ids)
+        return EmbedInput(tokens=tokens, truncated=tuple(truncated))
+
+    def _cut(self, ids: list[int], max_tokens: int) -> list[int]:
+        if ids[-1] in self._closing and max_tokens > 1:
+            return [*ids[: max_tokens - 1], ids[-1]]
+        return ids[:max_tokens]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from typing_extensions import override
 
-from llamaint.api.embed_input import check_texts, tokenize_texts
+from llamaint.api.embed_input import EmbedTokenizer, check_texts
 from llamaint.api.lifecycle import EngineObject
 from llamaint.api.normalize import check_normalize, normalize_rows
 from llamaint.engine import offload
@@ -131,8 +131,7 @@ class LlamaEmbedding(EngineObject):
         engine = backend.open_embed_engine(self._model, embedding_params)
         self._guard: EngineGuard[EmbedEngine] = EngineGuard(engine, f"LlamaEmbedding({name})")
         self._engine_info = engine.info()
-        special = self._model.info()["tokens"]
-        self._closing_tokens = frozenset({special.get("sep"), special.get("eos")} - {None})
+        self._tokenizer = EmbedTokenizer(self._model)
 
     # ---- vectors ----------------------------------------------------------------------------
     def embed(self, texts: Texts, *, normalize: float | bool = 2, truncate: bool = False) -> Array:
@@ -210,16 +209,18 @@ class LlamaEmbedding(EngineObject):
             "usage": {"prompt_tokens": n_tokens, "total_tokens": n_tokens},
         }
 
-    def count_tokens(self, text: str) -> int:
-        """Tokens that embedding the text evaluates, special tokens included."""
+    def tokenize(self, text: str) -> list[int]:
+        """Token ids that embedding the text evaluates, special tokens included."""
         _ = self._guard.engine
-        return len(self._model.tokenize(check_texts(text)[0], True, False))
+        return self._tokenizer.encode(check_texts(text)[0])
+
+    def count_tokens(self, text: str) -> int:
+        """How many tokens `tokenize` gives."""
+        return len(self.tokenize(text))
 
     def _prepare(self, texts: Sequence[str], truncate: bool) -> EmbedInput:
         _ = self._guard.engine  # closed or forked: say so before any work
-        return tokenize_texts(
-            self._model, texts, max_tokens=self.max_tokens, closing=self._closing_tokens, truncate=truncate
-        )
+        return self._tokenizer.encode_all(texts, max_tokens=self.max_tokens, truncate=truncate)
 
     # ---- facts ------------------------------------------------------------------------------
     @property
