@@ -20,16 +20,14 @@ uint32_t cache_slots(const EngineParams & params) {
     return params.n_cache_slots < 0 ? params.n_parallel : static_cast<uint32_t>(params.n_cache_slots);
 }
 
-// Bit-equal answers need attention whose result depends on the sequence alone: a stream of cells per
-// sequence keeps them in order of position, and different types of K and V keep ggml's CPU kernel from
-// splitting or tiling by the number of rows, cells and threads (docs/determinism.md).
+// Bit-equal answers need attention whose result depends on the sequence alone. A stream of cells per
+// sequence keeps them in order of position. ggml's CPU kernel splits a lone row among the threads, and
+// tiles 64 rows or more, only while K and V are both F16 (llama.cpp casts F32 to it): V in BF16, which
+// is as large and is summed up in F32, keeps it on the path that works row by row (docs/determinism.md).
 void make_deterministic(ContextParams & context, uint32_t n_slots) {
-    if (context.type_k == context.type_v) {
-        if (context.type_k == "f16") {
-            context.type_v = "f32";
-        } else if (context.type_k == "f32") {
-            context.type_k = "f16";
-        }
+    const auto wide = [](const std::string & type) { return type == "f16" || type == "f32"; };
+    if (wide(context.type_k) && wide(context.type_v)) {
+        context.type_v = "bf16";
     }
     if (context.flash_attn == "auto") {
         context.flash_attn = "on";
