@@ -1,6 +1,6 @@
 """Prints what an extra of pyproject.toml asks for, one requirement per line, without building the project.
 
-    python tools/requirements.py dev > requirements.txt
+python tools/requirements.py dev > requirements.txt
 """
 
 from __future__ import annotations

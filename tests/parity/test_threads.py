@@ -18,10 +18,10 @@ LONG = sorted(prompts(), key=len)[-N_LONG:]
 
 @pytest.fixture
 def open_deterministic(open_llama: Callable[..., Llama]) -> Callable[[int], Llama]:
-    """Opens a deterministic engine with a number of threads and room for all long prompts."""
+    """Opens a deterministic engine with a number of threads and a window for each long prompt."""
 
     def opener(n_threads: int) -> Llama:
-        return open_llama(n_ctx=N_LONG * 2560, n_parallel=N_LONG, n_threads=n_threads, deterministic=True)
+        return open_llama(n_ctx=2560, n_parallel=N_LONG, n_threads=n_threads, deterministic=True)
 
     return opener
 

@@ -17,8 +17,8 @@ from tests.support.row_noise import RowNoise
 pytestmark = pytest.mark.parametrize("model", TEXT_MODELS, indirect=True)
 
 N_TOGETHER = 16
-# Room for sixteen of the longest prompts in any of the vocabularies.
-SETTINGS = {"n_ctx": 16 * 2560, "n_parallel": N_TOGETHER}
+# Room for the longest prompt in any of the vocabularies.
+N_CTX_EACH = 2560
 
 
 def _streamed(llm: Llama, prompt: str, greedy: dict[str, object]) -> tuple[int, ...]:
@@ -61,7 +61,7 @@ def _answers_alone(llm: Llama, greedy: dict[str, object]) -> list[tuple[int, ...
 def test_deterministic_engine_answers_alike_alone_and_together(
     open_llama: Callable[..., Llama], greedy: dict[str, object]
 ) -> None:
-    llm = open_llama(**SETTINGS, deterministic=True)
+    llm = open_llama(n_ctx=N_CTX_EACH, n_parallel=N_TOGETHER, deterministic=True)  # a window for each
     alone = _answers_alone(llm, greedy)
     together = _answers_together(llm, greedy)
     assert len(together) == len(prompts()) - len(prompts()) // 4
@@ -74,7 +74,7 @@ def test_default_engine_parts_only_where_the_kernels_themselves_do(
     greedy: dict[str, object],
     check_partings: Callable[[dict[int, Parting]], None],
 ) -> None:
-    llm = open_llama(**SETTINGS)
+    llm = open_llama(n_ctx=N_TOGETHER * N_CTX_EACH, n_parallel=N_TOGETHER)  # one window for all
     alone = _answers_alone(llm, greedy)
     found = {}
     for number, tokens in _answers_together(llm, greedy).items():
