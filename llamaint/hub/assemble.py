@@ -65,7 +65,7 @@ def _convert(model: CatalogModel, wheels: Mapping[str, Path], target: Path, prog
     what = f"convert {model.alias} to GGUF"
     (wheel,) = model.wheels
     progress(what, 0.0)
-    write_bert_gguf(wheels[wheel.package], target, name=target.stem, license_id=model.licence.lower())
+    write_bert_gguf(wheels[wheel.package], target, name=target.stem, file_type="f16", license_id=model.licence.lower())
     progress(what, 1.0)
 
 
