@@ -248,5 +248,5 @@ def _size(prompt: object) -> int:
 def _template_kwargs(given: Mapping[str, object] | None) -> dict[str, str]:
     try:
         return {name: json.dumps(value, ensure_ascii=False, allow_nan=False) for name, value in (given or {}).items()}
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise RequestError(f"chat_template_kwargs must hold JSON values: {error}") from None

@@ -5,8 +5,10 @@ from __future__ import annotations
 from llamaint.errors import RequestError
 
 
-def check_text(text: str, where: str) -> str:
-    """Return ``text``. Raises RequestError for lone surrogates, which UTF-8 cannot express."""
+def check_text(text: object, where: str) -> str:
+    """Return ``text``. Raises RequestError if it is no str, or has lone surrogates, which UTF-8 cannot express."""
+    if not isinstance(text, str):
+        raise RequestError(f"{where} must be a str; it is {type(text).__name__}")
     try:
         text.encode()
     except UnicodeEncodeError as error:

@@ -35,6 +35,8 @@ class PromptTokenizer:
         An empty text becomes the BOS token alone. Raises RequestError if there is none.
         """
         if not isinstance(prompt, str):
+            if not isinstance(prompt, Iterable):
+                raise RequestError(f"the prompt must be a str or token ids; it is {type(prompt).__name__}")
             ids = self.ids(prompt, "prompt")
             if not ids:
                 raise RequestError("the prompt holds no tokens")

@@ -173,8 +173,11 @@ def test_continue_final_goes_on_from_the_assistants_words(llm):
 def test_template_variables_reach_the_template(llm):
     llm.chat(QUESTION, chat_template_kwargs={"date": "today"})
     assert 'date="today"' in llm.prompts[-1]
-    with pytest.raises(RequestError, match="chat_template_kwargs"):
-        llm.chat(QUESTION, chat_template_kwargs={"date": object()})
+    endless: list[object] = []
+    endless.append(endless)
+    for value in (object(), float("nan"), endless):
+        with pytest.raises(RequestError, match="chat_template_kwargs"):
+            llm.chat(QUESTION, chat_template_kwargs={"date": value})
 
 
 def test_custom_template_is_used_and_checked_at_load():
@@ -276,6 +279,8 @@ def test_tokenize_and_detokenize_are_inverse(llm):
     assert llm.tokenize("Hello", add_bos=False) == llm.tokenize("Hello")[1:]
     assert llm.tokenize("<s>", add_bos=False, special=True) == [1]
     assert llm.detokenize([1], special=True) == b"<s>"
+    with pytest.raises(RequestError, match="text must be a str; it is int"):
+        llm.tokenize(5)
     with pytest.raises(RequestError, match="not valid UTF-8 at byte 1"):
         llm.tokenize(b"a\xff")
     with pytest.raises(InvalidBatchError, match=r"tokens\[0\] is -1"):

@@ -61,7 +61,7 @@ def test_token_ids_are_taken_as_they_are():
         ([5, 1.5], RequestError, r"prompt\[1\] must be a token id; it is 1.5"),
         ([True], RequestError, r"prompt\[0\]"),
         (["a"], RequestError, r"prompt\[0\]"),
-        (5, RequestError, "prompt must be token ids; it is int"),
+        (5, RequestError, "the prompt must be a str or token ids; it is int"),
         (b"bytes", RequestError, "it is bytes"),
         ([5, 40000], InvalidBatchError, r"prompt\[1\] is 40000; token ids go from 0 to 32767"),
         ([-1], InvalidBatchError, r"prompt\[0\] is -1"),
