@@ -1,6 +1,6 @@
 """Decoding speed by number of threads, idle and beside busy processes: the figures of docs/dev/threads.md.
 
-    python -m benchmarks.threads
+python -m benchmarks.threads
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <pybind11/pybind11.h>
-#include <pybind11/typing.h>
-
 #include <chrono>
 #include <memory>
+#include <pybind11/pybind11.h>
+#include <pybind11/typing.h>
 #include <string>
 #include <thread>
 
@@ -41,7 +40,7 @@ class ReleaseGil {
         }
         PyEval_RestoreThread(state_);
     }
-    ReleaseGil(const ReleaseGil &)             = delete;
+    ReleaseGil(const ReleaseGil &) = delete;
     ReleaseGil & operator=(const ReleaseGil &) = delete;
 
   private:

@@ -13,7 +13,7 @@ namespace {
 // Python objects that the engine thread lets go of.
 struct Callables {
     std::vector<py::object> functions;
-    py::array_t<float>      row;
+    py::array_t<float> row;
 
     ~Callables() {
         py::gil_scoped_acquire gil;
@@ -31,7 +31,8 @@ LogitsProcessor make_logits_processor(const py::sequence & callables) {
     auto shared = std::make_shared<Callables>();
     for (const auto & function : callables) {
         if (!PyCallable_Check(function.ptr())) {
-            throw py::type_error("a logits processor must be callable, not " + py::cast<std::string>(py::repr(function)));
+            throw py::type_error("a logits processor must be callable, not " +
+                                 py::cast<std::string>(py::repr(function)));
         }
         shared->functions.push_back(py::reinterpret_borrow<py::object>(function));
     }

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/context.h"
 #include "cancel_flag.h"
+#include "core/context.h"
 
 #include <memory>
 #include <mutex>
@@ -32,10 +32,10 @@ class AbortGate {
   private:
     void check_locked();
 
-    std::mutex                                     mutex_;
-    Context *                                      context_ = nullptr;
+    std::mutex mutex_;
+    Context * context_ = nullptr;
     std::vector<std::shared_ptr<const CancelFlag>> participants_;
-    bool                                           closing_ = false;
+    bool closing_ = false;
 };
 
 }  // namespace llamaint

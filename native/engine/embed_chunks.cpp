@@ -1,5 +1,6 @@
-#include "core/machine.h"
 #include "embed_chunks.h"
+
+#include "core/machine.h"
 
 #include <algorithm>
 #include <chrono>
@@ -26,9 +27,9 @@ uint32_t max_texts(const Model & model) {
 
 // Rows of one decode for each text: an equal part, and what is left over to the oldest first.
 std::vector<uint32_t> fair_shares(const std::vector<uint32_t> & wanted, uint32_t n_rows) {
-    const auto            n_texts = static_cast<uint32_t>(std::max<size_t>(1, wanted.size()));
-    const uint32_t        part    = n_rows / n_texts;
-    uint32_t              free    = n_rows;
+    const auto n_texts = static_cast<uint32_t>(std::max<size_t>(1, wanted.size()));
+    const uint32_t part = n_rows / n_texts;
+    uint32_t free = n_rows;
     std::vector<uint32_t> granted;
     for (const uint32_t want : wanted) {
         granted.push_back(std::min(want, part));
@@ -37,24 +38,25 @@ std::vector<uint32_t> fair_shares(const std::vector<uint32_t> & wanted, uint32_t
     for (size_t i = 0; i < wanted.size(); i++) {
         const uint32_t more = std::min(wanted[i] - granted[i], free);
         granted[i] += more;
-        free       -= more;
+        free -= more;
     }
     return granted;
 }
 
 }  // namespace
 
-ChunkWorker::ChunkWorker(Setup setup, EmbedQueue & queue, EmbedMetrics & metrics) :
-    EmbedWorker(std::move(setup), queue, metrics), governor_(setup_.context.n_threads, setup_.adaptive_threads, runnable_threads) {
+ChunkWorker::ChunkWorker(Setup setup, EmbedQueue & queue, EmbedMetrics & metrics)
+    : EmbedWorker(std::move(setup), queue, metrics),
+      governor_(setup_.context.n_threads, setup_.adaptive_threads, runnable_threads) {
     open(std::min(std::max(first_cells, setup_.pack_tokens), std::max(setup_.max_tokens, setup_.pack_tokens)));
 }
 
 ContextParams ChunkWorker::sized(uint32_t n_tokens) const {
     ContextParams context = setup_.context;
-    context.n_ctx         = n_tokens;
-    context.n_batch       = setup_.pack_tokens;
-    context.n_ubatch      = std::min(context.n_ubatch, context.n_batch);
-    context.n_seq_max     = std::min(max_texts(*setup_.model), context.n_batch);
+    context.n_ctx = n_tokens;
+    context.n_batch = setup_.pack_tokens;
+    context.n_ubatch = std::min(context.n_ubatch, context.n_batch);
+    context.n_seq_max = std::min(max_texts(*setup_.model), context.n_batch);
     return context;
 }
 
@@ -97,17 +99,17 @@ void ChunkWorker::admit() {
         return;
     }
     uint64_t n_cells = 0;
-    uint64_t n_left  = 0;
+    uint64_t n_left = 0;
     for (const Active & active : active_) {
         n_cells += active.n_tokens();
         // A long text leaves most of a decode to those that come after it.
         n_left += std::min(active.n_left(), setup_.pack_tokens / 4);
     }
     EmbedQueue::Request request;
-    request.wait    = active_.empty();
-    request.room    = active_.empty() ? setup_.max_tokens : room() - std::min<uint64_t>(room(), n_cells);
-    request.want    = setup_.pack_tokens - std::min<uint64_t>(setup_.pack_tokens, n_left);
-    request.share   = request.want;
+    request.wait = active_.empty();
+    request.room = active_.empty() ? setup_.max_tokens : room() - std::min<uint64_t>(room(), n_cells);
+    request.want = setup_.pack_tokens - std::min<uint64_t>(setup_.pack_tokens, n_left);
+    request.share = request.want;
     request.n_texts = context_->n_seq_max() - active_.size();
     if (!request.wait && (request.want == 0 || request.n_texts == 0)) {
         return;
@@ -138,7 +140,7 @@ void ChunkWorker::admit() {
 
 void ChunkWorker::start(EmbedText text) {
     llama_seq_id seq = 0;
-    const auto   used = [&](const Active & active) { return active.seq == seq; };
+    const auto used = [&](const Active & active) { return active.seq == seq; };
     while (std::any_of(active_.begin(), active_.end(), used)) {
         seq++;
     }
@@ -149,7 +151,7 @@ void ChunkWorker::start(EmbedText text) {
 // saves the model's head for them; then the last tokens of several texts follow in one decode.
 std::vector<ChunkWorker::Span> ChunkWorker::plan() {
     uint64_t n_left = 0;
-    bool     ready  = false;  // a text lacks nothing but its last token
+    bool ready = false;  // a text lacks nothing but its last token
     for (const Active & active : active_) {
         n_left += active.n_left();
         ready = ready || active.n_left() == 1;
@@ -159,7 +161,7 @@ std::vector<ChunkWorker::Span> ChunkWorker::plan() {
 
     std::vector<uint32_t> wanted;
     for (const Active & active : active_) {
-        const bool     waits    = split && ready && active.n_left() > 1;
+        const bool waits = split && ready && active.n_left() > 1;
         const uint32_t n_before = split && !ready ? active.n_left() - 1 : active.n_left();
         wanted.push_back(waits ? 0 : n_before);
     }
@@ -183,12 +185,12 @@ void ChunkWorker::step() {
     if (active_.empty()) {
         return;
     }
-    const std::vector<Span>        spans = plan();
+    const std::vector<Span> spans = plan();
     std::vector<const EmbedText *> texts;
     for (const Span & span : spans) {
         texts.push_back(&span.active->sink.text());
     }
-    const auto    start   = std::chrono::steady_clock::now();
+    const auto start = std::chrono::steady_clock::now();
     const Decoded outcome = decode(governor_.threads(), texts);
     if (outcome == Decoded::ok) {
         const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
@@ -227,7 +229,9 @@ void ChunkWorker::commit(const std::vector<Span> & spans) {
     active_.erase(std::remove_if(active_.begin(), active_.end(), complete), active_.end());
 }
 
-void ChunkWorker::release(const Active & active) { context_->seq_rm(active.seq, -1, -1); }
+void ChunkWorker::release(const Active & active) {
+    context_->seq_rm(active.seq, -1, -1);
+}
 
 void ChunkWorker::set_outputs(bool on) {
     outputs_ = on;

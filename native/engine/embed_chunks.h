@@ -21,9 +21,9 @@ class ChunkWorker : public EmbedWorker {
   private:
     // A text in the cache.
     struct Active {
-        EmbedSink    sink;
+        EmbedSink sink;
         llama_seq_id seq;
-        uint32_t     n_done = 0;
+        uint32_t n_done = 0;
 
         uint32_t n_tokens() const { return static_cast<uint32_t>(sink.text().tokens().size()); }
         uint32_t n_left() const { return n_tokens() - n_done; }
@@ -37,11 +37,11 @@ class ChunkWorker : public EmbedWorker {
     ContextParams sized(uint32_t n_tokens) const override;
 
     // One turn: drop the cancelled, take new texts, evaluate a batch, finish what is complete.
-    void              drop_ended();
-    void              admit();
-    void              step();
+    void drop_ended();
+    void admit();
+    void step();
     std::vector<Span> plan();
-    void              commit(const std::vector<Span> & spans);
+    void commit(const std::vector<Span> & spans);
 
     void start(EmbedText text);
     void release(const Active & active);
@@ -49,10 +49,10 @@ class ChunkWorker : public EmbedWorker {
     void isolate();
     void fail_all(const Error & error);
 
-    ThreadGovernor        governor_;
-    std::vector<Active>   active_;  // oldest first
-    std::deque<EmbedText> alone_;   // to be evaluated one at a time: a decode that held them failed
-    bool                  outputs_ = true;
+    ThreadGovernor governor_;
+    std::vector<Active> active_;   // oldest first
+    std::deque<EmbedText> alone_;  // to be evaluated one at a time: a decode that held them failed
+    bool outputs_ = true;
 };
 
 }  // namespace llamaint

@@ -6,28 +6,28 @@
 
 namespace llamaint {
 
-EmbedEngine::EmbedEngine(std::shared_ptr<const Model> model, const EmbedParams & params) :
-    model_(std::move(model)), workers_(std::make_shared<Workers>()), notifier_(std::make_shared<Notifier>()) {
-    const Pooling   pooling = resolve_pooling(*model_, params.pooling);
-    const EmbedPlan plan    = plan_embedding(*model_, params.context, params.pack_tokens);
+EmbedEngine::EmbedEngine(std::shared_ptr<const Model> model, const EmbedParams & params)
+    : model_(std::move(model)), workers_(std::make_shared<Workers>()), notifier_(std::make_shared<Notifier>()) {
+    const Pooling pooling = resolve_pooling(*model_, params.pooling);
+    const EmbedPlan plan = plan_embedding(*model_, params.context, params.pack_tokens, params.n_workers);
     queue_.open(plan.n_workers);
     for (uint32_t index = 0; index < plan.n_workers; index++) {
-        EmbedWorker::Setup setup{ model_, plan.context,   pooling,       plan.max_tokens, plan.pack_tokens,
-                                  index,  plan.n_threads, plan.adaptive };
+        EmbedWorker::Setup setup{ model_,           plan.context, pooling,        plan.max_tokens,
+                                  plan.pack_tokens, index,        plan.n_threads, plan.adaptive };
         if (plan.causal) {
             workers_->push_back(std::make_unique<ChunkWorker>(std::move(setup), queue_, metrics_));
         } else {
             workers_->push_back(std::make_unique<WholeTextWorker>(std::move(setup), queue_, metrics_));
         }
     }
-    info_.n_embd_out  = static_cast<uint32_t>(llama_model_n_embd_out(model_->handle()));
-    info_.pooling     = pooling;
-    info_.max_tokens  = plan.max_tokens;
+    info_.n_embd_out = static_cast<uint32_t>(llama_model_n_embd_out(model_->handle()));
+    info_.pooling = pooling;
+    info_.max_tokens = plan.max_tokens;
     info_.pack_tokens = plan.pack_tokens;
-    info_.n_workers   = plan.n_workers;
-    info_.n_threads   = plan.context.n_threads;
-    info_.causal      = plan.causal;
-    info_.flash_attn  = plan.context.flash_attn;
+    info_.n_workers = plan.n_workers;
+    info_.n_threads = plan.context.n_threads;
+    info_.causal = plan.causal;
+    info_.flash_attn = plan.context.flash_attn;
     try {
         for (const auto & worker : *workers_) {
             threads_.emplace_back([raw = worker.get()] { raw->run(); });
@@ -38,7 +38,9 @@ EmbedEngine::EmbedEngine(std::shared_ptr<const Model> model, const EmbedParams &
     }
 }
 
-EmbedEngine::~EmbedEngine() { close(); }
+EmbedEngine::~EmbedEngine() {
+    close();
+}
 
 std::shared_ptr<EmbedHandle> EmbedEngine::submit(std::vector<Tokens> texts) {
     for (size_t index = 0; index < texts.size(); index++) {

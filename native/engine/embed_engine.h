@@ -18,18 +18,19 @@ namespace llamaint {
 
 struct EmbedParams {
     ContextParams context;
-    std::string   pooling     = "auto";  // auto | none | mean | cls | last
-    uint32_t      pack_tokens = 0;       // tokens of one decode that holds several texts; 0 = measured default
+    std::string pooling = "auto";  // auto | none | mean | cls | last
+    uint32_t pack_tokens = 0;      // tokens of one decode that holds several texts; 0 = measured default
+    uint32_t n_workers = 0;        // contexts that work at the same time; 0 = measured default
 };
 
 struct EmbedInfo {
-    uint32_t    n_embd_out;
-    Pooling     pooling;
-    uint32_t    max_tokens;  // of one text
-    uint32_t    pack_tokens;
-    uint32_t    n_workers;
-    int32_t     n_threads;  // of all workers together
-    bool        causal;
+    uint32_t n_embd_out;
+    Pooling pooling;
+    uint32_t max_tokens;  // of one text
+    uint32_t pack_tokens;
+    uint32_t n_workers;
+    int32_t n_threads;  // of all workers together
+    bool causal;
     std::string flash_attn;
 };
 
@@ -45,9 +46,9 @@ class EmbedEngine {
     std::shared_ptr<EmbedHandle> submit(std::vector<Tokens> texts);
 
     std::vector<uint64_t> wait_ready(double timeout_s) { return notifier_->wait(timeout_s); }
-    const EmbedInfo &     info() const { return info_; }
-    const EmbedMetrics &  metrics() const { return metrics_; }
-    uint64_t              waiting_tokens() const { return queue_.waiting_tokens(); }
+    const EmbedInfo & info() const { return info_; }
+    const EmbedMetrics & metrics() const { return metrics_; }
+    uint64_t waiting_tokens() const { return queue_.waiting_tokens(); }
 
     // Ends every job with Error(closed), stops running decodes and joins the threads. Idempotent.
     void close();
@@ -57,14 +58,14 @@ class EmbedEngine {
     using Workers = std::vector<std::unique_ptr<EmbedWorker>>;
 
     std::shared_ptr<const Model> model_;
-    EmbedInfo                    info_{};
-    EmbedMetrics                 metrics_;
-    EmbedQueue                   queue_;
-    std::shared_ptr<Workers>     workers_;  // cancel callbacks hold it weakly
-    std::shared_ptr<Notifier>    notifier_;
-    std::atomic<uint64_t>        next_id_{ 1 };
-    std::mutex                   join_mutex_;
-    std::vector<std::thread>     threads_;
+    EmbedInfo info_{};
+    EmbedMetrics metrics_;
+    EmbedQueue queue_;
+    std::shared_ptr<Workers> workers_;  // cancel callbacks hold it weakly
+    std::shared_ptr<Notifier> notifier_;
+    std::atomic<uint64_t> next_id_{ 1 };
+    std::mutex join_mutex_;
+    std::vector<std::thread> threads_;
 };
 
 }  // namespace llamaint

@@ -7,17 +7,12 @@
 namespace llamaint {
 
 EmbedHandle::EmbedHandle(uint64_t id, std::vector<Tokens> texts, uint32_t width, bool keep_rows,
-                         std::shared_ptr<Notifier> notifier) :
-    id_(id),
-    texts_(std::move(texts)),
-    width_(width),
-    keep_rows_(keep_rows),
-    output_(std::make_shared<EmbedOutput>()),
-    // Texts without tokens keep the zero vector they start with.
-    n_open_(static_cast<size_t>(
-        std::count_if(texts_.begin(), texts_.end(), [](const Tokens & text) { return !text.empty(); }))),
-    ended_(n_open_ == 0),
-    notifier_(std::move(notifier)) {
+                         std::shared_ptr<Notifier> notifier)
+    : id_(id), texts_(std::move(texts)), width_(width), keep_rows_(keep_rows), output_(std::make_shared<EmbedOutput>()),
+      // Texts without tokens keep the zero vector they start with.
+      n_open_(static_cast<size_t>(
+          std::count_if(texts_.begin(), texts_.end(), [](const Tokens & text) { return !text.empty(); }))),
+      ended_(n_open_ == 0), notifier_(std::move(notifier)) {
     if (keep_rows) {
         output_->rows.resize(texts_.size());
     } else {
@@ -44,7 +39,7 @@ void EmbedHandle::watch() {
     {
         std::lock_guard<std::mutex> lock(mutex_);
         watched_ = true;
-        ended    = ended_;
+        ended = ended_;
     }
     if (ended) {
         notifier_->add(id_);
@@ -97,10 +92,10 @@ void EmbedHandle::end(std::shared_ptr<const Error> error) {
         if (ended_) {
             return;
         }
-        ended_     = true;
-        error_     = std::move(error);
+        ended_ = true;
+        error_ = std::move(error);
         on_cancel_ = nullptr;
-        notify     = watched_;
+        notify = watched_;
     }
     changed_.notify_all();
     if (notify) {

@@ -2,7 +2,6 @@
 
 #include "core/context_options.h"
 #include "core/error.h"
-
 #include "ggml-backend.h"
 
 #include <algorithm>
@@ -11,7 +10,7 @@ namespace llamaint {
 
 namespace {
 
-// Measured with `python benchmarks/embedding.py packing` (docs/dev/embeddings.md has the figures).
+// Measured with `python -m benchmarks.embedding packing` (docs/dev/embeddings.md has the figures).
 constexpr uint32_t default_pack_tokens = 128;
 
 // Each worker has a context of its own; beyond this many a worker gets more threads instead.
@@ -51,37 +50,38 @@ bool has_gpu() {
 
 }  // namespace
 
-EmbedPlan plan_embedding(const Model & model, const ContextParams & params, uint32_t pack_tokens) {
+EmbedPlan plan_embedding(const Model & model, const ContextParams & params, uint32_t pack_tokens, uint32_t n_workers) {
     if (model.vocab_only()) {
         throw Error(ErrorCode::unsupported, "the model was loaded with vocab_only: it cannot embed");
     }
     EmbedPlan plan{};
-    plan.causal        = is_causal(model, params);
-    plan.adaptive      = params.n_threads == 0;
+    plan.causal = is_causal(model, params);
+    plan.adaptive = params.n_threads == 0;
     ContextParams base = params;
-    base.embeddings    = true;
-    base.pooling       = "none";
-    base.kv_unified    = true;
-    base.n_seq_max     = 1;
-    base.n_batch       = std::max({ base.n_batch, base.n_ubatch, pack_tokens });
+    base.embeddings = true;
+    base.pooling = "none";
+    base.kv_unified = true;
+    base.n_seq_max = 1;
+    base.n_batch = std::max({ base.n_batch, base.n_ubatch, pack_tokens });
 
     const auto trained = static_cast<uint32_t>(std::max(llama_model_n_ctx_train(model.handle()), 0));
     if (has_position_table(model) && params.n_ctx > trained) {
-        throw Error(ErrorCode::config,
-                    "n_ctx=" + std::to_string(params.n_ctx) + ", but the model (" + model.arch() +
-                        ") knows no position beyond " + std::to_string(trained),
-                    { { "n_ctx", static_cast<double>(params.n_ctx) }, { "n_ctx_train", static_cast<double>(trained) } });
+        throw Error(
+            ErrorCode::config,
+            "n_ctx=" + std::to_string(params.n_ctx) + ", but the model (" + model.arch() +
+                ") knows no position beyond " + std::to_string(trained),
+            { { "n_ctx", static_cast<double>(params.n_ctx) }, { "n_ctx_train", static_cast<double>(trained) } });
     }
-    plan.context     = resolve(model, base);
-    plan.max_tokens  = params.n_ctx > 0 ? params.n_ctx : std::min(plan.context.n_ctx, trained);
+    plan.context = resolve(model, base);
+    plan.max_tokens = params.n_ctx > 0 ? params.n_ctx : std::min(plan.context.n_ctx, trained);
     plan.pack_tokens = pack_tokens;
     if (pack_tokens == 0) {
         plan.pack_tokens = plan.causal ? plan.context.n_ubatch : std::min(default_pack_tokens, plan.context.n_ubatch);
     }
     // One thread per worker: threads that share a decode wait for each other at every node of its graph.
     const auto n_threads = static_cast<uint32_t>(plan.context.n_threads);
-    plan.n_workers       = plan.causal || has_gpu() ? 1 : std::min(n_threads, max_workers);
-    plan.n_threads       = static_cast<int32_t>(n_threads / plan.n_workers);
+    plan.n_workers = std::min(n_threads, n_workers > 0 ? n_workers : plan.causal || has_gpu() ? 1 : max_workers);
+    plan.n_threads = static_cast<int32_t>(n_threads / plan.n_workers);
     return plan;
 }
 

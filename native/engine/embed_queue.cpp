@@ -45,11 +45,11 @@ EmbedQueue::Pack EmbedQueue::take(const Request & request) {
             return pack;
         }
         const uint64_t n_idle = std::max<uint64_t>(1, n_workers_ - std::min(n_workers_, n_busy_));
-        const uint64_t share  = std::max(request.share, (n_tokens_ + n_idle - 1) / n_idle);
-        const uint64_t want   = std::min(request.want, share);
-        uint64_t       taken  = 0;
+        const uint64_t share = std::max(request.share, (n_tokens_ + n_idle - 1) / n_idle);
+        const uint64_t want = std::min(request.want, share);
+        uint64_t taken = 0;
         for (; !pending_.empty() && pack.texts.size() < request.n_texts; drop_ended()) {
-            Pending &      front  = pending_.front();
+            Pending & front = pending_.front();
             const uint64_t length = front.job->texts()[front.next].size();
             if (taken + length > request.room || (taken > 0 && taken + length > want)) {
                 break;
@@ -62,7 +62,7 @@ EmbedQueue::Pack EmbedQueue::take(const Request & request) {
             n_busy_++;
         }
         pack.alone = pending_.empty() && n_busy_ == 1;
-        more       = !pending_.empty();
+        more = !pending_.empty();
     }
     if (more) {
         changed_.notify_all();
@@ -113,7 +113,7 @@ void EmbedQueue::pop_front_text() {
     pending_.pop_front();
     const std::vector<Tokens> & texts = pending.job->texts();
     pending.n_tokens -= texts[pending.next].size();
-    n_tokens_        -= texts[pending.next].size();
+    n_tokens_ -= texts[pending.next].size();
     do {
         pending.next++;
     } while (pending.next < texts.size() && texts[pending.next].empty());

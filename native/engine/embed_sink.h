@@ -10,8 +10,8 @@ namespace llamaint {
 // Where the rows of one text go: into its pooled vector, or one after the other when nothing is pooled.
 class EmbedSink {
   public:
-    EmbedSink(EmbedText text, Pooling pooling, uint32_t width) :
-        text_(std::move(text)), pooling_(pooling), width_(width), pool_(pooling, width) {
+    EmbedSink(EmbedText text, Pooling pooling, uint32_t width)
+        : text_(std::move(text)), pooling_(pooling), width_(width), pool_(pooling, width) {
         if (pooling_ == Pooling::none) {
             std::vector<float> & rows = text_.job->rows(text_.index);
             rows.clear();
@@ -42,9 +42,9 @@ class EmbedSink {
 
   private:
     EmbedText text_;
-    Pooling   pooling_;
-    uint32_t  width_;
-    RowPool   pool_;
+    Pooling pooling_;
+    uint32_t width_;
+    RowPool pool_;
 };
 
 }  // namespace llamaint

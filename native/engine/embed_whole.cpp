@@ -23,20 +23,20 @@ double bytes_at_once(double n_tokens, double n_vocab) {
 
 }  // namespace
 
-WholeTextWorker::WholeTextWorker(Setup setup, EmbedQueue & queue, EmbedMetrics & metrics) :
-    EmbedWorker(std::move(setup), queue, metrics),
-    // The first worker alone has threads to spare: it is the one that is served when nothing else runs.
-    governor_(setup_.index == 0 ? setup_.context.n_threads : 1, setup_.adaptive_threads, runnable_threads) {
+WholeTextWorker::WholeTextWorker(Setup setup, EmbedQueue & queue, EmbedMetrics & metrics)
+    : EmbedWorker(std::move(setup), queue, metrics),
+      // The first worker alone has threads to spare: it is the one that is served when nothing else runs.
+      governor_(setup_.index == 0 ? setup_.context.n_threads : 1, setup_.adaptive_threads, runnable_threads) {
     open(std::max(setup_.pack_tokens, std::min(setup_.max_tokens, setup_.context.n_ubatch)));
 }
 
 ContextParams WholeTextWorker::sized(uint32_t n_tokens) const {
-    ContextParams context   = setup_.context;
-    context.n_ctx           = n_tokens;
-    context.n_batch         = n_tokens;
-    context.n_ubatch        = n_tokens;
-    context.n_seq_max       = std::min(max_texts, n_tokens);
-    context.n_threads       = setup_.index == 0 ? context.n_threads : setup_.n_threads;
+    ContextParams context = setup_.context;
+    context.n_ctx = n_tokens;
+    context.n_batch = n_tokens;
+    context.n_ubatch = n_tokens;
+    context.n_seq_max = std::min(max_texts, n_tokens);
+    context.n_threads = setup_.index == 0 ? context.n_threads : setup_.n_threads;
     context.n_threads_batch = context.n_threads;
     return context;
 }
@@ -85,7 +85,7 @@ EmbedWorker::Decoded WholeTextWorker::evaluate(const std::vector<EmbedText> & te
         n_tokens += static_cast<uint32_t>(text.tokens().size());
     }
     if (n_tokens > room()) {
-        const double needed    = bytes_at_once(n_tokens, setup_.model->n_vocab());
+        const double needed = bytes_at_once(n_tokens, setup_.model->n_vocab());
         const double available = static_cast<double>(available_memory_bytes());
         if (available > 0 && needed > available) {
             throw Error(ErrorCode::capacity,
@@ -108,8 +108,8 @@ EmbedWorker::Decoded WholeTextWorker::evaluate(const std::vector<EmbedText> & te
         participants.push_back(&text);
     }
     const int32_t n_threads = alone ? governor_.threads() : setup_.n_threads;
-    const auto    start     = std::chrono::steady_clock::now();
-    const Decoded outcome   = decode(n_threads, participants);
+    const auto start = std::chrono::steady_clock::now();
+    const Decoded outcome = decode(n_threads, participants);
     if (outcome == Decoded::ok && alone) {
         const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
         governor_.observe(n_tokens, elapsed.count());

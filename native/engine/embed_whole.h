@@ -18,9 +18,9 @@ class WholeTextWorker : public EmbedWorker {
   private:
     ContextParams sized(uint32_t n_tokens) const override;
 
-    void    embed(const std::vector<EmbedText> & texts, bool alone);
+    void embed(const std::vector<EmbedText> & texts, bool alone);
     Decoded evaluate(const std::vector<EmbedText> & texts, bool alone);
-    void    pool(const std::vector<EmbedText> & texts);
+    void pool(const std::vector<EmbedText> & texts);
 
     ThreadGovernor governor_;  // of decodes that have the machine to themselves
 };

@@ -22,22 +22,21 @@ uint32_t rounded_up(uint32_t n_tokens, uint32_t limit) {
 
 }  // namespace
 
-EmbedWorker::EmbedWorker(Setup setup, EmbedQueue & queue, EmbedMetrics & metrics) :
-    setup_(std::move(setup)),
-    width_(static_cast<uint32_t>(llama_model_n_embd_out(setup_.model->handle()))),
-    queue_(queue),
-    metrics_(metrics),
-    encode_(llama_model_has_encoder(setup_.model->handle())) {}
+EmbedWorker::EmbedWorker(Setup setup, EmbedQueue & queue, EmbedMetrics & metrics)
+    : setup_(std::move(setup)), width_(static_cast<uint32_t>(llama_model_n_embd_out(setup_.model->handle()))),
+      queue_(queue), metrics_(metrics), encode_(llama_model_has_encoder(setup_.model->handle())) {}
 
-EmbedWorker::~EmbedWorker() { gate_.detach(); }
+EmbedWorker::~EmbedWorker() {
+    gate_.detach();
+}
 
 void EmbedWorker::open(uint32_t n_tokens) {
     auto context = std::make_unique<Context>(setup_.model, sized(n_tokens));
-    auto batch   = std::make_unique<EmbedBatch>(static_cast<int32_t>(context->n_batch()));
+    auto batch = std::make_unique<EmbedBatch>(static_cast<int32_t>(context->n_batch()));
     gate_.detach();
     context_ = std::move(context);
-    batch_   = std::move(batch);
-    room_    = n_tokens;
+    batch_ = std::move(batch);
+    room_ = n_tokens;
     gate_.attach(*context_);
 }
 
@@ -57,15 +56,15 @@ EmbedWorker::Decoded EmbedWorker::decode(int32_t n_threads, const std::vector<co
     }
     context_->set_n_threads(n_threads, n_threads);
     gate_.enter(std::move(jobs));
-    const auto   start  = std::chrono::steady_clock::now();
-    int32_t      result = 0;
+    const auto start = std::chrono::steady_clock::now();
+    int32_t result = 0;
     log::Capture capture;
     try {
         result = encode_ ? llama_encode(context_->handle(), batch_->native())
                          : llama_decode(context_->handle(), batch_->native());
         reason_.clear();
     } catch (const std::exception & exception) {
-        result  = -3;
+        result = -3;
         reason_ = exception.what();
     }
     if (result == 0) {
@@ -108,8 +107,7 @@ Error EmbedWorker::failure(Decoded outcome, uint32_t n_tokens) const {
     case Decoded::aborted:
         return Error(ErrorCode::closed, "the engine was closed");
     case Decoded::no_room:
-        return Error(ErrorCode::capacity,
-                     "the cache has no room for a text of " + std::to_string(n_tokens) + " tokens",
+        return Error(ErrorCode::capacity, "the cache has no room for a text of " + std::to_string(n_tokens) + " tokens",
                      { { "n_tokens", static_cast<double>(n_tokens) } });
     default:
         return Error(ErrorCode::decode,

@@ -20,18 +20,18 @@ class EmbedWorker {
   public:
     struct Setup {
         std::shared_ptr<const Model> model;
-        ContextParams                context;  // resolved
-        Pooling                      pooling;
-        uint32_t                     max_tokens;   // of one text
-        uint32_t                     pack_tokens;  // of one decode that holds several texts
-        uint32_t                     index;        // of the worker; 0 is served first
-        int32_t                      n_threads;    // beside other workers
-        bool                         adaptive_threads;
+        ContextParams context;  // resolved
+        Pooling pooling;
+        uint32_t max_tokens;   // of one text
+        uint32_t pack_tokens;  // of one decode that holds several texts
+        uint32_t index;        // of the worker; 0 is served first
+        int32_t n_threads;     // beside other workers
+        bool adaptive_threads;
     };
 
     virtual ~EmbedWorker();
 
-    EmbedWorker(const EmbedWorker &)             = delete;
+    EmbedWorker(const EmbedWorker &) = delete;
     EmbedWorker & operator=(const EmbedWorker &) = delete;
 
     // Until the queue is closed; every text taken from it has then a result or its job an error.
@@ -67,20 +67,20 @@ class EmbedWorker {
 
     Error failure(Decoded outcome, uint32_t n_tokens) const;
     // The text has all its rows.
-    void  finish(const EmbedSink & sink);
+    void finish(const EmbedSink & sink);
 
-    const Setup                 setup_;
-    const uint32_t              width_;  // n_embd_out
-    EmbedQueue &                queue_;
-    EmbedMetrics &              metrics_;
-    std::unique_ptr<Context>    context_;
+    const Setup setup_;
+    const uint32_t width_;  // n_embd_out
+    EmbedQueue & queue_;
+    EmbedMetrics & metrics_;
+    std::unique_ptr<Context> context_;
     std::unique_ptr<EmbedBatch> batch_;
 
   private:
-    AbortGate   gate_;
-    uint32_t    room_ = 0;
-    bool        encode_;   // encoder-decoder models: their encoder
-    std::string reason_;   // of the last failed decode
+    AbortGate gate_;
+    uint32_t room_ = 0;
+    bool encode_;         // encoder-decoder models: their encoder
+    std::string reason_;  // of the last failed decode
 };
 
 }  // namespace llamaint

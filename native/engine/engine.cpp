@@ -38,50 +38,50 @@ void make_deterministic(ContextParams & context, uint32_t n_slots) {
 
 }  // namespace
 
-Engine::Engine(std::shared_ptr<const Model> model, const EngineParams & params) :
-    model_(std::move(model)),
-    params_(params),
-    inbox_(std::make_shared<Inbox>()),
-    notifier_(std::make_shared<Notifier>()) {
+Engine::Engine(std::shared_ptr<const Model> model, const EngineParams & params)
+    : model_(std::move(model)), params_(params), inbox_(std::make_shared<Inbox>()),
+      notifier_(std::make_shared<Notifier>()) {
     if (params.n_parallel < 1 || params.n_parallel > limits::max_sequences) {
         refuse("n_parallel is " + std::to_string(params.n_parallel) + "; it must be 1 to " +
                    std::to_string(limits::max_sequences),
                "n_parallel", params.n_parallel);
     }
     if (params.n_cache_slots < -1 || params.n_cache_slots > static_cast<int32_t>(limits::max_sequences)) {
-        refuse("n_cache_slots is " + std::to_string(params.n_cache_slots) + "; it must be -1 (as many as n_parallel) to " +
-                   std::to_string(limits::max_sequences),
+        refuse("n_cache_slots is " + std::to_string(params.n_cache_slots) +
+                   "; it must be -1 (as many as n_parallel) to " + std::to_string(limits::max_sequences),
                "n_cache_slots", params.n_cache_slots);
     }
     if (model_->vocab_only()) {
         throw Error(ErrorCode::unsupported, "the model was loaded with vocab_only: it cannot generate");
     }
     if (!llama_model_has_decoder(model_->handle()) || llama_model_has_encoder(model_->handle())) {
-        throw Error(ErrorCode::unsupported, "the model (" + model_->arch() + ") is not a decoder: it cannot generate text");
+        throw Error(ErrorCode::unsupported,
+                    "the model (" + model_->arch() + ") is not a decoder: it cannot generate text");
     }
-    const bool    recurrent = llama_model_is_recurrent(model_->handle()) || llama_model_is_hybrid(model_->handle());
-    ContextParams context   = params.context;
+    const bool recurrent = llama_model_is_recurrent(model_->handle()) || llama_model_is_hybrid(model_->handle());
+    ContextParams context = params.context;
     // Sequences beyond n_parallel cost nothing while attention cells are shared; a recurrent state, or a
     // stream of its own, has its full price.
-    const bool     cheap   = !recurrent && !params.deterministic && context.kv_unified && params.prefix_cache;
-    const uint32_t n_slots = std::min<uint32_t>(limits::max_sequences, params.n_parallel + (cheap ? cache_slots(params) : 0));
-    context.n_seq_max      = n_slots;
-    context.embeddings     = false;
-    context.pooling        = "none";
+    const bool cheap = !recurrent && !params.deterministic && context.kv_unified && params.prefix_cache;
+    const uint32_t n_slots =
+        std::min<uint32_t>(limits::max_sequences, params.n_parallel + (cheap ? cache_slots(params) : 0));
+    context.n_seq_max = n_slots;
+    context.embeddings = false;
+    context.pooling = "none";
     if (params.deterministic) {
         make_deterministic(context, n_slots);
     }
-    context.n_batch  = std::max({ context.n_batch, n_slots, 2u });
+    context.n_batch = std::max({ context.n_batch, n_slots, 2u });
     context.n_ubatch = std::max(context.n_ubatch, 2u);
 
     context_ = std::make_unique<Context>(model_, context);
-    gate_    = std::make_shared<AbortGate>(*context_);
+    gate_ = std::make_shared<AbortGate>(*context_);
 
     Loop::Options options{};
-    options.n_parallel       = params.n_parallel;
-    options.max_rows         = std::min(context_->n_batch(), std::max(context_->n_ubatch(), n_slots));
+    options.n_parallel = params.n_parallel;
+    options.max_rows = std::min(context_->n_batch(), std::max(context_->n_ubatch(), n_slots));
     options.adaptive_threads = params.adaptive_threads;
-    options.no_perf          = context.no_perf;
+    options.no_perf = context.no_perf;
     if (params.deterministic) {
         info_.exact_rows = find_exact_rows(*context_, std::max(max_exact_rows, params.n_parallel));
         options.max_rows = info_.exact_rows;
@@ -90,17 +90,17 @@ Engine::Engine(std::shared_ptr<const Model> model, const EngineParams & params) 
     }
     options.prefill_rows = std::max<uint32_t>(1, std::min<uint32_t>(options.max_rows, 128));
 
-    info_.n_ctx_seq   = context_->n_ctx_seq();
-    info_.n_parallel  = params.n_parallel;
-    info_.n_slots     = n_slots;
-    info_.max_rows    = options.max_rows;
-    info_.context     = context_->params();
+    info_.n_ctx_seq = context_->n_ctx_seq();
+    info_.n_parallel = params.n_parallel;
+    info_.n_slots = n_slots;
+    info_.max_rows = options.max_rows;
+    info_.context = context_->params();
     info_.memory_kind = context_->memory_kind();
     info_.max_threads = context_->max_threads();
 
     Slots::Options slot_options{};
     slot_options.n_cache_slots = cache_slots(params);
-    slot_options.prefix_cache  = params.prefix_cache;
+    slot_options.prefix_cache = params.prefix_cache;
     thread_ = std::thread([this, options, slot_options] { run(options, slot_options); });
 }
 
@@ -112,7 +112,7 @@ Engine::~Engine() {
 std::shared_ptr<Handle> Engine::submit(GenerationRequest spec) {
     check_request(spec, *model_, info_.n_ctx_seq);
     auto request = std::make_shared<Request>();
-    request->handle    = std::make_shared<Handle>(next_id_++, spec.n, spec.stream, notifier_);
+    request->handle = std::make_shared<Handle>(next_id_++, spec.n, spec.stream, notifier_);
     request->submitted = Clock::now();
     if (spec.deadline_s > 0.0) {
         // A year stands for "never": larger values would overflow the clock.
@@ -154,14 +154,15 @@ std::shared_ptr<Handle> Engine::submit(GenerationRequest spec) {
 
 void Engine::run(Loop::Options options, Slots::Options slot_options) {
     Loop loop(*context_, options, slot_options, *gate_, metrics_);
-    bool busy       = false;
-    auto last_busy  = Clock::time_point{};
+    bool busy = false;
+    auto last_busy = Clock::time_point{};
     for (;;) {
         std::vector<std::shared_ptr<Request>> requests;
         {
             std::unique_lock<std::mutex> lock(inbox_->mutex);
             if (!busy) {
-                inbox_->changed.wait(lock, [&] { return inbox_->wake || inbox_->closing || !inbox_->requests.empty(); });
+                inbox_->changed.wait(lock,
+                                     [&] { return inbox_->wake || inbox_->closing || !inbox_->requests.empty(); });
             }
             inbox_->wake = false;
             requests.swap(inbox_->requests);

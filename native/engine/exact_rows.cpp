@@ -14,10 +14,9 @@ constexpr uint32_t n_probe = 6;  // rows compared; the rest of a wide batch is p
 
 class Probe {
   public:
-    explicit Probe(Context & context) :
-        context_(context),
-        n_vocab_(static_cast<size_t>(context.model()->n_vocab())),
-        batch_(llama_batch_init(static_cast<int32_t>(context.n_batch()), 0, 1)) {}
+    explicit Probe(Context & context)
+        : context_(context), n_vocab_(static_cast<size_t>(context.model()->n_vocab())),
+          batch_(llama_batch_init(static_cast<int32_t>(context.n_batch()), 0, 1)) {}
     ~Probe() {
         llama_batch_free(batch_);
         context_.clear();
@@ -47,32 +46,32 @@ class Probe {
     void fill(uint32_t pos, uint32_t n_rows) {
         batch_.n_tokens = static_cast<int32_t>(n_rows);
         for (uint32_t i = 0; i < n_rows; i++) {
-            const uint32_t p    = pos + i;
-            batch_.token[i]     = static_cast<llama_token>((p * 2654435761u >> 8) % n_vocab_);
-            batch_.pos[i]       = static_cast<llama_pos>(p);
-            batch_.n_seq_id[i]  = 1;
+            const uint32_t p = pos + i;
+            batch_.token[i] = static_cast<llama_token>((p * 2654435761u >> 8) % n_vocab_);
+            batch_.pos[i] = static_cast<llama_pos>(p);
+            batch_.n_seq_id[i] = 1;
             batch_.seq_id[i][0] = 0;
-            batch_.logits[i]    = p < n_probe;
+            batch_.logits[i] = p < n_probe;
         }
     }
 
-    Context &    context_;
+    Context & context_;
     const size_t n_vocab_;
-    llama_batch  batch_;
+    llama_batch batch_;
 };
 
 }  // namespace
 
 uint32_t find_exact_rows(Context & context, uint32_t most) {
     most = std::min({ most, context.n_ubatch(), context.n_ctx_seq() });
-    Probe      probe(context);
+    Probe probe(context);
     const auto reference = probe.logits(1);
-    const auto equal     = [&](uint32_t width) {
+    const auto equal = [&](uint32_t width) {
         const auto logits = probe.logits(width);
         return std::memcmp(logits.data(), reference.data(), reference.size() * sizeof(float)) == 0;
     };
     uint32_t good = 1;
-    uint32_t bad  = 0;
+    uint32_t bad = 0;
     for (uint32_t width = 2; width <= most && bad == 0; width = width < most ? std::min(2 * width, most) : most + 1) {
         (equal(width) ? good : bad) = width;
     }

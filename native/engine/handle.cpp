@@ -6,7 +6,8 @@ namespace llamaint {
 
 namespace {
 
-template <typename T> void append(std::vector<T> & to, std::vector<T> & from) {
+template <typename T>
+void append(std::vector<T> & to, std::vector<T> & from) {
     to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
@@ -70,7 +71,7 @@ void Handle::watch() {
     {
         std::lock_guard<std::mutex> lock(mutex_);
         watched_ = true;
-        ready    = ready_;
+        ready = ready_;
     }
     if (ready) {
         notifier_->add(id_);
@@ -115,10 +116,10 @@ void Handle::push(Chunk chunk) {
             open->text += chunk.text;
             append(open->tokens, chunk.tokens);
             append(open->logprobs, chunk.logprobs);
-            open->finish    = chunk.finish;
+            open->finish = chunk.finish;
             open->stop_text = std::move(chunk.stop_text);
-            open->error     = std::move(chunk.error);
-            open->timings   = chunk.timings;
+            open->error = std::move(chunk.error);
+            open->timings = chunk.timings;
         }
         if (stream_ || n_open_ == 0) {
             ready_ = true;

@@ -89,7 +89,7 @@ void KvLedger::clear() {
 
 uint32_t KvLedger::length(int32_t seq) const {
     const auto it = sequences_.find(seq);
-    uint32_t   n  = 0;
+    uint32_t n = 0;
     if (it != sequences_.end()) {
         for (const auto & block : it->second) {
             n += block->owners.at(seq);
@@ -100,7 +100,7 @@ uint32_t KvLedger::length(int32_t seq) const {
 
 uint32_t KvLedger::exclusive(int32_t seq) const {
     const auto it = sequences_.find(seq);
-    uint32_t   n  = 0;
+    uint32_t n = 0;
     if (it != sequences_.end()) {
         for (const auto & block : it->second) {
             n += block->held() - block->held_without(seq);

@@ -33,15 +33,15 @@ class KvLedger {
     // A block of cells allocated together. Cells beyond the longest remaining owner are free.
     struct Block {
         std::map<int32_t, uint32_t> owners;  // sequence -> how many cells of the front it holds
-        uint32_t                    held() const;
-        uint32_t                    held_without(int32_t seq) const;
+        uint32_t held() const;
+        uint32_t held_without(int32_t seq) const;
     };
     using Blocks = std::vector<std::shared_ptr<Block>>;
 
     void set_hold(Block & block, int32_t seq, uint32_t n);
 
     std::map<int32_t, Blocks> sequences_;
-    uint32_t                  used_ = 0;
+    uint32_t used_ = 0;
 };
 
 }  // namespace llamaint

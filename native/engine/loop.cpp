@@ -19,15 +19,10 @@ uint64_t microseconds_since(Clock::time_point start) {
 }  // namespace
 
 Loop::Loop(Context & context, const Options & options, const Slots::Options & slot_options, AbortGate & gate,
-           Metrics & metrics) :
-    context_(context),
-    options_(options),
-    slots_(context, slot_options),
-    gate_(gate),
-    metrics_(metrics),
-    governor_(context.max_threads(), options.adaptive_threads, runnable_threads),
-    batch_(llama_batch_init(static_cast<int32_t>(options.max_rows), 0, 1)),
-    row_limit_(options.max_rows) {}
+           Metrics & metrics)
+    : context_(context), options_(options), slots_(context, slot_options), gate_(gate), metrics_(metrics),
+      governor_(context.max_threads(), options.adaptive_threads, runnable_threads),
+      batch_(llama_batch_init(static_cast<int32_t>(options.max_rows), 0, 1)), row_limit_(options.max_rows) {}
 
 Loop::~Loop() {
     llama_batch_free(batch_);
@@ -59,21 +54,21 @@ bool Loop::step() {
     make_room();
     std::vector<Planned> planned = plan();
     switch (decode(planned)) {
-        case Decoded::ok:
-            commit(planned);
-            break;
-        case Decoded::no_room:
-            after_no_room(planned);
-            break;
-        case Decoded::aborted:
-            metrics_.aborted_steps++;
-            undo(planned);
-            break;
-        case Decoded::failed:
-            metrics_.failed_steps++;
-            undo(planned);
-            isolate(planned);
-            break;
+    case Decoded::ok:
+        commit(planned);
+        break;
+    case Decoded::no_room:
+        after_no_room(planned);
+        break;
+    case Decoded::aborted:
+        metrics_.aborted_steps++;
+        undo(planned);
+        break;
+    case Decoded::failed:
+        metrics_.failed_steps++;
+        undo(planned);
+        isolate(planned);
+        break;
     }
     reap();
     publish();
@@ -93,7 +88,7 @@ void Loop::fail_all(const Error & error) {
 
 // Ends what was cancelled or ran past its deadline.
 void Loop::sweep() {
-    const auto now   = Clock::now();
+    const auto now = Clock::now();
     const auto check = [&](Sequence & sequence) {
         const Request & request = *sequence.request;
         if (request.handle->cancelled()) {
@@ -114,11 +109,11 @@ void Loop::sweep() {
 void Loop::admit() {
     while (!waiting_.empty()) {
         AdmissionView view{};
-        view.n_running      = static_cast<uint32_t>(running_.size());
-        view.n_parallel     = options_.n_parallel;
-        view.free_cells     = slots_.reachable_cells();
+        view.n_running = static_cast<uint32_t>(running_.size());
+        view.n_parallel = options_.n_parallel;
+        view.free_cells = slots_.reachable_cells();
         view.promised_cells = 0;
-        const auto wanted   = [&](const Sequence & s) {
+        const auto wanted = [&](const Sequence & s) {
             return wanted_cells(s.n_pending(), s.n_remaining(context_.n_ctx_seq()));
         };
         for (const auto & sequence : running_) {
@@ -134,14 +129,13 @@ void Loop::admit() {
         for (const auto & other : running_) {
             running.push_back({ other->slot, &other->tokens, other->n_committed });
         }
-        const auto [slot, n_reused] =
-            slots_.acquire(sequence->tokens, sequence->request->spec.cache_prompt, running);
+        const auto [slot, n_reused] = slots_.acquire(sequence->tokens, sequence->request->spec.cache_prompt, running);
         start(std::move(sequence), slot, n_reused);
     }
 }
 
 void Loop::start(SequencePtr sequence, int32_t slot, uint32_t n_reused) {
-    sequence->slot        = slot;
+    sequence->slot = slot;
     sequence->n_committed = n_reused;
     if (!sequence->started) {
         sequence->n_cached = std::min(n_reused, sequence->n_prompt);
@@ -183,7 +177,7 @@ void Loop::preempt_youngest() {
     SequencePtr sequence = std::move(running_.back());
     running_.pop_back();
     slots_.release(sequence->slot, sequence->tokens, sequence->n_committed, false);
-    sequence->slot        = -1;
+    sequence->slot = -1;
     sequence->n_committed = 0;
     waiting_.push_front(std::move(sequence));
     metrics_.preemptions++;
@@ -204,13 +198,13 @@ std::vector<Loop::Planned> Loop::plan() {
         views.push_back({ sequence->n_pending(), sequence->generating() });
     }
     StepBudget budget{};
-    budget.max_rows     = row_limit_;
-    budget.free_cells   = slots_.free_cells();
+    budget.max_rows = row_limit_;
+    budget.free_cells = slots_.free_cells();
     budget.prefill_rows = options_.prefill_rows;
-    budget.fair_rows    = std::max<uint32_t>(32, options_.prefill_rows / std::max<size_t>(1, views.size()));
+    budget.fair_rows = std::max<uint32_t>(32, options_.prefill_rows / std::max<size_t>(1, views.size()));
 
     const std::vector<uint32_t> rows = plan_rows(views, budget);
-    std::vector<Planned>        planned;
+    std::vector<Planned> planned;
     for (size_t i = 0; i < rows.size(); i++) {
         if (rows[i] > 0) {
             planned.push_back({ candidates[i], rows[i], -1 });
@@ -220,7 +214,7 @@ std::vector<Loop::Planned> Loop::plan() {
 }
 
 Loop::Decoded Loop::decode(std::vector<Planned> & planned) {
-    const auto                                     start = Clock::now();
+    const auto start = Clock::now();
     std::vector<std::shared_ptr<const CancelFlag>> handles;
     batch_.n_tokens = 0;
     for (auto & item : planned) {
@@ -230,13 +224,13 @@ Loop::Decoded Loop::decode(std::vector<Planned> & planned) {
             sequence.started = start;
         }
         for (uint32_t i = 0; i < item.n_rows; i++) {
-            const int32_t  row  = batch_.n_tokens++;
-            const uint32_t pos  = sequence.n_committed + i;
-            batch_.token[row]     = sequence.tokens[pos];
-            batch_.pos[row]       = static_cast<llama_pos>(pos);
-            batch_.n_seq_id[row]  = 1;
+            const int32_t row = batch_.n_tokens++;
+            const uint32_t pos = sequence.n_committed + i;
+            batch_.token[row] = sequence.tokens[pos];
+            batch_.pos[row] = static_cast<llama_pos>(pos);
+            batch_.n_seq_id[row] = 1;
             batch_.seq_id[row][0] = sequence.slot;
-            batch_.logits[row]    = pos + 1 == sequence.tokens.size();
+            batch_.logits[row] = pos + 1 == sequence.tokens.size();
             if (batch_.logits[row]) {
                 item.output_row = row;
             }
@@ -253,7 +247,7 @@ Loop::Decoded Loop::decode(std::vector<Planned> & planned) {
     try {
         result = llama_decode(context_.handle(), batch_);
     } catch (const std::exception & exception) {
-        result   = -3;
+        result = -3;
         failure_ = exception.what();
     }
     gate_.leave();
@@ -261,19 +255,19 @@ Loop::Decoded Loop::decode(std::vector<Planned> & planned) {
     metrics_.steps++;
     metrics_.decode_us += microseconds_since(start);
     switch (result) {
-        case 0:
-            governor_.observe(static_cast<uint32_t>(batch_.n_tokens),
-                              std::chrono::duration<double>(Clock::now() - start).count());
-            return Decoded::ok;
-        case 1:
-            return Decoded::no_room;
-        case 2:
-            return Decoded::aborted;
-        default:
-            if (failure_.empty()) {
-                failure_ = "llama_decode returned " + std::to_string(result);
-            }
-            return Decoded::failed;
+    case 0:
+        governor_.observe(static_cast<uint32_t>(batch_.n_tokens),
+                          std::chrono::duration<double>(Clock::now() - start).count());
+        return Decoded::ok;
+    case 1:
+        return Decoded::no_room;
+    case 2:
+        return Decoded::aborted;
+    default:
+        if (failure_.empty()) {
+            failure_ = "llama_decode returned " + std::to_string(result);
+        }
+        return Decoded::failed;
     }
 }
 
@@ -315,11 +309,11 @@ void Loop::isolate(const std::vector<Planned> & planned) {
 
 void Loop::commit(const std::vector<Planned> & planned) {
     const auto began = Clock::now();
-    row_limit_       = options_.max_rows;
+    row_limit_ = options_.max_rows;
     std::vector<float> row_copy;
     for (const auto & item : planned) {
         Sequence & sequence = *item.sequence;
-        const bool prompt   = !sequence.generating();
+        const bool prompt = !sequence.generating();
         slots_.committed(sequence.slot, item.n_rows);
         sequence.n_committed += item.n_rows;
         sequence.alone = false;
@@ -352,9 +346,10 @@ void Loop::commit(const std::vector<Planned> & planned) {
 
 // The prompt of `leader` was just evaluated: the other choices share its memory and its logits. Those
 // that find no slot wait, and find the prompt in the prefix cache later.
-void Loop::start_siblings(const Sequence & leader, std::vector<SequencePtr> siblings, const std::vector<float> & logits) {
+void Loop::start_siblings(const Sequence & leader, std::vector<SequencePtr> siblings,
+                          const std::vector<float> & logits) {
     std::vector<SequencePtr> postponed;
-    std::vector<float>       row;
+    std::vector<float> row;
     for (auto & sibling : siblings) {
         const bool place = running_.size() + started_.size() < options_.n_parallel;
         const int32_t slot = place ? slots_.fork(leader.slot) : -1;
@@ -362,11 +357,11 @@ void Loop::start_siblings(const Sequence & leader, std::vector<SequencePtr> sibl
             postponed.push_back(std::move(sibling));
             continue;
         }
-        sibling->slot        = slot;
+        sibling->slot = slot;
         sibling->n_committed = leader.n_prompt;
-        sibling->n_cached    = leader.n_prompt;
-        sibling->started     = leader.started;
-        row                  = logits;
+        sibling->n_cached = leader.n_prompt;
+        sibling->started = leader.started;
+        row = logits;
         sample(*sibling, row.data());
         started_.push_back(std::move(sibling));
     }
@@ -382,8 +377,7 @@ void Loop::sample(Sequence & sequence, float * logits) {
             if (params.seed != LLAMA_DEFAULT_SEED) {
                 params.seed += static_cast<uint32_t>(sequence.choice);
             }
-            sequence.sampler =
-                std::make_unique<Sampler>(context_.model(), params, spec.grammar, context_.n_ctx_seq());
+            sequence.sampler = std::make_unique<Sampler>(context_.model(), params, spec.grammar, context_.n_ctx_seq());
             sequence.sampler->accept_prompt(spec.prompt);
         }
         if (spec.logits_processor) {
@@ -404,12 +398,12 @@ void Loop::sample(Sequence & sequence, float * logits) {
         sequence.tokens.push_back(picked.token);
         metrics_.generated_tokens++;
 
-        const bool show_special = spec.echo_special || std::find(spec.preserved_tokens.begin(),
-                                                                 spec.preserved_tokens.end(),
-                                                                 picked.token) != spec.preserved_tokens.end();
+        const bool show_special =
+            spec.echo_special || std::find(spec.preserved_tokens.begin(), spec.preserved_tokens.end(), picked.token) !=
+                                     spec.preserved_tokens.end();
         Chunk chunk;
         chunk.choice = sequence.choice;
-        chunk.text   = sequence.text.push(context_.model()->token_to_piece(picked.token, show_special));
+        chunk.text = sequence.text.push(context_.model()->token_to_piece(picked.token, show_special));
         chunk.tokens = { picked.token };
         if (spec.logprobs >= 0) {
             chunk.logprobs = { picked };
@@ -433,23 +427,33 @@ void Loop::finish(Sequence & sequence, Finish reason, std::shared_ptr<Error> err
     if (sequence.ended) {
         return;
     }
-    sequence.ended  = true;
+    sequence.ended = true;
     sequence.failed = reason == Finish::error;
-    last.choice    = sequence.choice;
+    last.choice = sequence.choice;
     last.text += sequence.text.finish();
     if (sequence.text.stopped() && reason == Finish::length) {
         reason = Finish::stop;  // the text that was held back held a whole stop string
     }
-    last.finish    = reason;
+    last.finish = reason;
     last.stop_text = sequence.text.stop_text();
-    last.error     = error;
-    last.timings   = sequence.timings();
+    last.error = error;
+    last.timings = sequence.timings();
     switch (reason) {
-        case Finish::stop:      metrics_.finished_stop++; break;
-        case Finish::length:    metrics_.finished_length++; break;
-        case Finish::cancelled: metrics_.finished_cancelled++; break;
-        case Finish::deadline:  metrics_.finished_deadline++; break;
-        case Finish::error:     metrics_.finished_error++; break;
+    case Finish::stop:
+        metrics_.finished_stop++;
+        break;
+    case Finish::length:
+        metrics_.finished_length++;
+        break;
+    case Finish::cancelled:
+        metrics_.finished_cancelled++;
+        break;
+    case Finish::deadline:
+        metrics_.finished_deadline++;
+        break;
+    case Finish::error:
+        metrics_.finished_error++;
+        break;
     }
     send(sequence, std::move(last));
     for (const auto & sibling : sequence.siblings) {
@@ -478,12 +482,12 @@ void Loop::send(const Sequence & sequence, Chunk chunk) {
 
 // Ends the step for others to see: gauges first, then the chunks.
 void Loop::publish() {
-    metrics_.running          = static_cast<uint32_t>(running_.size());
-    metrics_.waiting          = static_cast<uint32_t>(waiting_.size());
+    metrics_.running = static_cast<uint32_t>(running_.size());
+    metrics_.waiting = static_cast<uint32_t>(waiting_.size());
     metrics_.cached_sequences = static_cast<uint32_t>(slots_.n_cached());
-    metrics_.cells_used       = slots_.used_cells();
-    metrics_.threads          = static_cast<uint32_t>(governor_.threads());
-    metrics_.thread_changes   = governor_.changes();
+    metrics_.cells_used = slots_.used_cells();
+    metrics_.threads = static_cast<uint32_t>(governor_.threads());
+    metrics_.thread_changes = governor_.changes();
     for (auto & [handle, chunk] : outbox_) {
         handle->push(std::move(chunk));
     }

@@ -23,8 +23,8 @@ class Loop {
         uint32_t n_parallel;
         uint32_t max_rows;      // of one decode
         uint32_t prefill_rows;  // prompt rows beside generating sequences
-        bool     adaptive_threads;
-        bool     no_perf;
+        bool adaptive_threads;
+        bool no_perf;
     };
 
     Loop(Context & context, const Options & options, const Slots::Options & slot_options, AbortGate & gate,
@@ -46,18 +46,18 @@ class Loop {
     using SequencePtr = std::unique_ptr<Sequence>;
     struct Planned {
         Sequence * sequence;
-        uint32_t   n_rows;
-        int32_t    output_row;  // row of the batch that yields logits, -1 while the prompt goes on
+        uint32_t n_rows;
+        int32_t output_row;  // row of the batch that yields logits, -1 while the prompt goes on
     };
     enum class Decoded { ok, no_room, aborted, failed };
 
     // One step, in this order.
-    void                 sweep();
-    void                 admit();
+    void sweep();
+    void admit();
     std::vector<Planned> plan();
-    Decoded              decode(std::vector<Planned> & planned);
-    void                 commit(const std::vector<Planned> & planned);
-    void                 reap();
+    Decoded decode(std::vector<Planned> & planned);
+    void commit(const std::vector<Planned> & planned);
+    void reap();
 
     void make_room();
     void after_no_room(const std::vector<Planned> & planned);
@@ -72,21 +72,21 @@ class Loop {
     void send(const Sequence & sequence, Chunk chunk);
     void publish();
 
-    Context &      context_;
-    const Options  options_;
-    Slots          slots_;
-    AbortGate &    gate_;
-    Metrics &      metrics_;
+    Context & context_;
+    const Options options_;
+    Slots slots_;
+    AbortGate & gate_;
+    Metrics & metrics_;
     ThreadGovernor governor_;
-    llama_batch    batch_;
+    llama_batch batch_;
 
-    std::deque<SequencePtr>  waiting_;  // oldest first; preempted ones return to the front
+    std::deque<SequencePtr> waiting_;   // oldest first; preempted ones return to the front
     std::vector<SequencePtr> running_;  // oldest first
     std::vector<SequencePtr> started_;  // siblings that joined during commit()
     // Chunks of this step: they leave when slots and gauges show the state after it.
     std::vector<std::pair<std::shared_ptr<Handle>, Chunk>> outbox_;
-    uint32_t                 row_limit_;  // halved when the cache has no room for a step, back up after
-    std::string              failure_;    // llama.cpp's reason for the last failed decode
+    uint32_t row_limit_;   // halved when the cache has no room for a step, back up after
+    std::string failure_;  // llama.cpp's reason for the last failed decode
 };
 
 }  // namespace llamaint

@@ -14,8 +14,8 @@ struct Metrics {
     std::atomic<uint64_t> finished_cancelled{ 0 };
     std::atomic<uint64_t> finished_deadline{ 0 };
     std::atomic<uint64_t> finished_error{ 0 };
-    std::atomic<uint64_t> prompt_tokens{ 0 };     // evaluated
-    std::atomic<uint64_t> cached_tokens{ 0 };     // of prompts, taken from the prefix cache
+    std::atomic<uint64_t> prompt_tokens{ 0 };  // evaluated
+    std::atomic<uint64_t> cached_tokens{ 0 };  // of prompts, taken from the prefix cache
     std::atomic<uint64_t> generated_tokens{ 0 };
     std::atomic<uint64_t> steps{ 0 };
     std::atomic<uint64_t> preemptions{ 0 };

@@ -17,12 +17,12 @@ uint32_t common_prefix(const TokenIds & a, const TokenIds & b);
 class PrefixCache {
   public:
     struct Entry {
-        int32_t  slot;
+        int32_t slot;
         TokenIds tokens;  // exactly those evaluated in the slot's memory
     };
     struct Hit {
-        const Entry * entry  = nullptr;
-        uint32_t      length = 0;
+        const Entry * entry = nullptr;
+        uint32_t length = 0;
     };
 
     void insert(int32_t slot, TokenIds tokens) { entries_.push_back({ slot, std::move(tokens) }); }
@@ -37,8 +37,8 @@ class PrefixCache {
     void erase(int32_t slot);
     void clear() { entries_.clear(); }
 
-    bool    empty() const { return entries_.empty(); }
-    size_t  size() const { return entries_.size(); }
+    bool empty() const { return entries_.empty(); }
+    size_t size() const { return entries_.size(); }
     // Slot of the least recently used entry, -1 when empty. `except` is passed over.
     int32_t oldest(int32_t except = -1) const;
     const std::list<Entry> & entries() const { return entries_; }

@@ -6,11 +6,16 @@ namespace llamaint {
 
 const char * finish_name(Finish finish) {
     switch (finish) {
-        case Finish::stop:      return "stop";
-        case Finish::length:    return "length";
-        case Finish::cancelled: return "cancelled";
-        case Finish::deadline:  return "deadline";
-        case Finish::error:     return "error";
+    case Finish::stop:
+        return "stop";
+    case Finish::length:
+        return "length";
+    case Finish::cancelled:
+        return "cancelled";
+    case Finish::deadline:
+        return "deadline";
+    case Finish::error:
+        return "error";
     }
     return "error";
 }

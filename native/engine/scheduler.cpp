@@ -6,8 +6,8 @@ namespace llamaint {
 
 std::vector<uint32_t> plan_rows(const std::vector<SeqView> & views, const StepBudget & budget) {
     std::vector<uint32_t> rows(views.size(), 0);
-    uint32_t              left         = std::min(budget.max_rows, budget.free_cells);
-    bool                  any_generate = false;
+    uint32_t left = std::min(budget.max_rows, budget.free_cells);
+    bool any_generate = false;
 
     for (size_t i = 0; i < views.size() && left > 0; i++) {
         if (views[i].generating && views[i].pending > 0) {

@@ -7,8 +7,8 @@ namespace llamaint {
 
 // One running sequence as the scheduler sees it.
 struct SeqView {
-    uint32_t pending;     // tokens known but not evaluated: 1 while generating, more in prefill
-    bool     generating;  // has produced a token already and is not catching up after a preemption
+    uint32_t pending;  // tokens known but not evaluated: 1 while generating, more in prefill
+    bool generating;   // has produced a token already and is not catching up after a preemption
 };
 
 struct StepBudget {

@@ -12,12 +12,10 @@ constexpr uint32_t min_shared = 16;
 
 }  // namespace
 
-Slots::Slots(Context & context, const Options & options) :
-    context_(context),
-    options_(options),
-    whole_only_(context.memory_kind() != MemoryKind::partial),
-    can_share_(context.params().kv_unified && !whole_only_),
-    n_swa_(static_cast<uint32_t>(std::max(0, llama_model_n_swa(context.model()->handle())))) {
+Slots::Slots(Context & context, const Options & options)
+    : context_(context), options_(options), whole_only_(context.memory_kind() != MemoryKind::partial),
+      can_share_(context.params().kv_unified && !whole_only_),
+      n_swa_(static_cast<uint32_t>(std::max(0, llama_model_n_swa(context.model()->handle())))) {
     for (uint32_t slot = context.n_seq_max(); slot-- > 0;) {
         free_.push_back(static_cast<int32_t>(slot));
     }
@@ -31,25 +29,25 @@ Slots::Acquired Slots::acquire(const Tokens & tokens, bool reuse, const std::vec
     if (hit.entry != nullptr && !window_intact(hit.entry->slot, hit.length)) {
         hit = {};
     }
-    int32_t  src    = hit.entry != nullptr ? hit.entry->slot : -1;
+    int32_t src = hit.entry != nullptr ? hit.entry->slot : -1;
     uint32_t length = hit.length;
-    bool     idle   = true;
+    bool idle = true;
     if (can_share_) {
         for (const Running & other : running) {
-            const uint32_t n = std::min({ common_prefix(*other.tokens, tokens), other.n_committed,
-                                          static_cast<uint32_t>(tokens.size()) - 1 });
+            const uint32_t n = std::min(
+                { common_prefix(*other.tokens, tokens), other.n_committed, static_cast<uint32_t>(tokens.size()) - 1 });
             if (n > length && window_intact(other.slot, n)) {
-                src    = other.slot;
+                src = other.slot;
                 length = n;
-                idle   = false;
+                idle = false;
             }
         }
     }
     if (src < 0 || (length < min_shared && !(idle && length == hit.entry->tokens.size()))) {
         return { take_free(), 0 };
     }
-    const bool take_over = idle && (length == hit.entry->tokens.size() || !can_share_ ||
-                                    (free_.empty() && cache_.oldest(src) < 0));
+    const bool take_over =
+        idle && (length == hit.entry->tokens.size() || !can_share_ || (free_.empty() && cache_.oldest(src) < 0));
     if (take_over) {
         cache_.erase(src);
         return rewind(src, length) ? Acquired{ src, length } : Acquired{ src, 0 };

@@ -15,16 +15,16 @@ class Slots {
   public:
     struct Options {
         uint32_t n_cache_slots;
-        bool     prefix_cache;
+        bool prefix_cache;
     };
     // A running sequence whose evaluated tokens may be shared.
     struct Running {
-        int32_t        slot;
+        int32_t slot;
         const Tokens * tokens;
-        uint32_t       n_committed;
+        uint32_t n_committed;
     };
     struct Acquired {
-        int32_t  slot;
+        int32_t slot;
         uint32_t n_reused;  // tokens at the front that are in memory already
     };
 
@@ -47,31 +47,31 @@ class Slots {
     uint32_t undo(int32_t slot, uint32_t n);
 
     // Frees one finished sequence; false when there is none.
-    bool     evict_one();
-    uint32_t free_cells() const;      // right now
-    uint32_t reachable_cells() const; // after evicting every finished sequence
-    bool     has_room_for_one_more() const { return !free_.empty() || !cache_.empty(); }
+    bool evict_one();
+    uint32_t free_cells() const;       // right now
+    uint32_t reachable_cells() const;  // after evicting every finished sequence
+    bool has_room_for_one_more() const { return !free_.empty() || !cache_.empty(); }
 
     uint32_t used_cells() const { return ledger_.used(); }
-    size_t   n_cached() const { return cache_.size(); }
+    size_t n_cached() const { return cache_.size(); }
     uint64_t n_evicted() const { return n_evicted_; }
 
   private:
-    bool    rewind(int32_t slot, uint32_t n);
-    bool    window_intact(int32_t slot, uint32_t n) const;
+    bool rewind(int32_t slot, uint32_t n);
+    bool window_intact(int32_t slot, uint32_t n) const;
     int32_t take_free();
-    void    copy_prefix(int32_t src, int32_t dst, uint32_t n);
-    void    clear(int32_t slot);
+    void copy_prefix(int32_t src, int32_t dst, uint32_t n);
+    void clear(int32_t slot);
 
-    Context &            context_;
-    Options              options_;
-    bool                 whole_only_;  // recurrent memory: a prefix is reused whole or not at all
-    bool                 can_share_;   // cells can belong to several sequences
-    uint32_t             n_swa_;
-    KvLedger             ledger_;
-    PrefixCache          cache_;
+    Context & context_;
+    Options options_;
+    bool whole_only_;  // recurrent memory: a prefix is reused whole or not at all
+    bool can_share_;   // cells can belong to several sequences
+    uint32_t n_swa_;
+    KvLedger ledger_;
+    PrefixCache cache_;
     std::vector<int32_t> free_;
-    uint64_t             n_evicted_ = 0;
+    uint64_t n_evicted_ = 0;
 };
 
 }  // namespace llamaint

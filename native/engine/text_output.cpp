@@ -28,11 +28,16 @@ size_t utf8_length(unsigned char lead) {
 // The second byte is restricted after some lead bytes (overlong forms, surrogates, > U+10FFFF).
 bool second_byte_ok(unsigned char lead, unsigned char second) {
     switch (lead) {
-        case 0xE0: return second >= 0xA0 && second <= 0xBF;
-        case 0xED: return second >= 0x80 && second <= 0x9F;
-        case 0xF0: return second >= 0x90 && second <= 0xBF;
-        case 0xF4: return second >= 0x80 && second <= 0x8F;
-        default:   return second >= 0x80 && second <= 0xBF;
+    case 0xE0:
+        return second >= 0xA0 && second <= 0xBF;
+    case 0xED:
+        return second >= 0x80 && second <= 0x9F;
+    case 0xF0:
+        return second >= 0x90 && second <= 0xBF;
+    case 0xF4:
+        return second >= 0x80 && second <= 0x8F;
+    default:
+        return second >= 0x80 && second <= 0xBF;
     }
 }
 
@@ -43,7 +48,7 @@ struct Char {
 };
 
 Char read_char(std::string_view text) {
-    const auto   lead = static_cast<unsigned char>(text[0]);
+    const auto lead = static_cast<unsigned char>(text[0]);
     const size_t need = utf8_length(lead);
     if (need == 0) {
         return { 1, 0 };
@@ -91,13 +96,13 @@ std::string TextOutput::push(std::string_view piece) {
         return {};
     }
     held_.append(piece);
-    const Match  match   = earliest_match();
+    const Match match = earliest_match();
     const size_t partial = earliest_partial();
     if (match.start != std::string::npos && match.start <= partial) {
         return stop_at(match);
     }
     size_t certain = std::min(partial, held_.size() - incomplete_utf8_suffix(held_));
-    certain        = std::min(certain, match.start);
+    certain = std::min(certain, match.start);
     return release(certain);
 }
 
@@ -141,7 +146,7 @@ std::string TextOutput::release(size_t n_bytes) {
 }
 
 std::string TextOutput::stop_at(const Match & match) {
-    stopped_   = true;
+    stopped_ = true;
     stop_text_ = held_.substr(match.start, match.length);
     std::string out = release(match.start);
     held_.clear();

@@ -22,24 +22,24 @@ class TextOutput {
     std::string finish();
 
     // A stop string was found; the text ends before the one that starts earliest.
-    bool                stopped() const { return stopped_; }
+    bool stopped() const { return stopped_; }
     const std::string & stop_text() const { return stop_text_; }
 
   private:
     struct Match {
-        size_t start  = std::string::npos;
+        size_t start = std::string::npos;
         size_t length = 0;
     };
 
-    Match  earliest_match() const;
+    Match earliest_match() const;
     size_t earliest_partial() const;
     std::string release(size_t n_bytes);
     std::string stop_at(const Match & match);
 
     std::vector<std::string> stops_;
-    std::string              held_;
-    bool                     stopped_ = false;
-    std::string              stop_text_;
+    std::string held_;
+    bool stopped_ = false;
+    std::string stop_text_;
 };
 
 // Bytes at the end of `text` that are the beginning of an unfinished UTF-8 character: 0 to 3.

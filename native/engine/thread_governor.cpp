@@ -7,16 +7,16 @@ namespace llamaint {
 
 namespace {
 
-constexpr uint32_t max_decode_rows = 64;    // larger steps are prompts: their times vary too much
-constexpr uint32_t warm_steps      = 3;     // steps before recent_ means anything
-constexpr uint32_t trial_length    = 5;     // the first is not counted: the threads wake up in it
-constexpr double   slow_factor     = 1.5;   // recent_ over best_ that asks for a trial
-constexpr double   gain_needed     = 0.92;  // a trial wins below this share of recent_
-constexpr double   first_interval  = 0.3;
-constexpr double   blind_interval  = 5.0;   // between trials that nothing asks for
-constexpr double   last_interval   = 60.0;
-constexpr double   cost_share      = 0.04;  // failing trials may cost this share of the time
-constexpr double   smoothing       = 0.2;
+constexpr uint32_t max_decode_rows = 64;  // larger steps are prompts: their times vary too much
+constexpr uint32_t warm_steps = 3;        // steps before recent_ means anything
+constexpr uint32_t trial_length = 5;      // the first is not counted: the threads wake up in it
+constexpr double slow_factor = 1.5;       // recent_ over best_ that asks for a trial
+constexpr double gain_needed = 0.92;      // a trial wins below this share of recent_
+constexpr double first_interval = 0.3;
+constexpr double blind_interval = 5.0;  // between trials that nothing asks for
+constexpr double last_interval = 60.0;
+constexpr double cost_share = 0.04;  // failing trials may cost this share of the time
+constexpr double smoothing = 0.2;
 
 // Steps within about 25 % of each other in rows share a bucket.
 int row_bucket(uint32_t rows) {
@@ -40,8 +40,8 @@ void ThreadGovernor::begin() {
     if (n_runnable > 0) {
         // The engine thread asks, so one of the runnable threads is ours.
         current_ = std::clamp(max_ - (n_runnable - 1), 1, max_);
-        bucket_  = -1;
-        trial_   = 0;
+        bucket_ = -1;
+        trial_ = 0;
     }
 }
 
@@ -51,7 +51,7 @@ void ThreadGovernor::observe(uint32_t rows, double seconds) {
     }
     if (const int bucket = row_bucket(rows); bucket != bucket_) {
         bucket_ = bucket;
-        trial_  = 0;
+        trial_ = 0;
         settle();
     }
     if (trial_ != 0) {
@@ -66,8 +66,8 @@ void ThreadGovernor::observe(uint32_t rows, double seconds) {
     }
     best_ = std::min(best_, recent_);
     // Between steps only the engine thread runs; ggml's others sleep.
-    const Crowd now   = crowd(1);
-    const bool  blind = since_trial_ > blind_interval;
+    const Crowd now = crowd(1);
+    const bool blind = since_trial_ > blind_interval;
     if (current_ > 1 && (now == Crowd::over || recent_ > slow_factor * best_ || (blind && now == Crowd::unknown))) {
         start_trial(next_lower());
     } else if (current_ < max_ && (now == Crowd::free || blind)) {
@@ -90,38 +90,38 @@ void ThreadGovernor::observe_trial(double seconds) {
 void ThreadGovernor::end_trial() {
     const bool whole = trial_steps_ == trial_length;
     if (whole && trial_counted_ / (trial_length - 1) < gain_needed * recent_) {
-        current_  = trial_;
+        current_ = trial_;
         interval_ = 0.0;
         changes_++;
         settle();
     } else {
         const double cost = trial_total_ - trial_steps_ * recent_;
         interval_ = std::min(last_interval, std::max({ first_interval, 2.0 * interval_, cost / cost_share }));
-        best_     = recent_;  // what was slow is the new normal, or the next trial would follow at once
+        best_ = recent_;  // what was slow is the new normal, or the next trial would follow at once
     }
-    trial_       = 0;
+    trial_ = 0;
     since_trial_ = 0.0;
 }
 
 void ThreadGovernor::start_trial(int32_t threads) {
-    trial_         = threads;
-    trial_steps_   = 0;
+    trial_ = threads;
+    trial_steps_ = 0;
     trial_counted_ = 0.0;
-    trial_total_   = 0.0;
+    trial_total_ = 0.0;
 }
 
 void ThreadGovernor::settle() {
     n_steps_ = 0;
-    recent_  = 0.0;
-    best_    = 0.0;
-    lower_   = 0;
+    recent_ = 0.0;
+    best_ = 0.0;
+    lower_ = 0;
 }
 
 // Half of the count, then a quarter, ... and from the top again: when only two of eight cores are free,
 // four threads are as slow as eight.
 int32_t ThreadGovernor::next_lower() {
     const int32_t from = lower_ > 1 ? lower_ : current_;
-    lower_             = std::max(1, from / 2);
+    lower_ = std::max(1, from / 2);
     return lower_;
 }
 

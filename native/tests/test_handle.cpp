@@ -10,7 +10,7 @@ namespace {
 Chunk text(int32_t choice, const std::string & text) {
     Chunk chunk;
     chunk.choice = choice;
-    chunk.text   = text;
+    chunk.text = text;
     return chunk;
 }
 
@@ -53,7 +53,7 @@ TEST_CASE("without streaming everything arrives with the last end") {
 }
 
 TEST_CASE("a watched handle is announced once per delivery, also when watched late") {
-    auto   notifier = std::make_shared<Notifier>();
+    auto notifier = std::make_shared<Notifier>();
     Handle handle(7, 1, true, notifier);
     handle.push(text(0, "a"));
     CHECK(notifier->wait(0.0).empty());
@@ -65,8 +65,8 @@ TEST_CASE("a watched handle is announced once per delivery, also when watched la
 }
 
 TEST_CASE("a waiting thread wakes when text comes and when the notifier closes") {
-    auto        notifier = std::make_shared<Notifier>();
-    Handle      handle(1, 1, true, notifier);
+    auto notifier = std::make_shared<Notifier>();
+    Handle handle(1, 1, true, notifier);
     std::thread writer([&] { handle.push(text(0, "a")); });
     CHECK(handle.wait(60.0).size() == 1);
     writer.join();
@@ -77,7 +77,7 @@ TEST_CASE("a waiting thread wakes when text comes and when the notifier closes")
 
 TEST_CASE("the cancel callback runs once") {
     Handle handle(1, 1, true, std::make_shared<Notifier>());
-    int    calls = 0;
+    int calls = 0;
     handle.on_cancel([&] { calls++; });
     handle.cancel();
     handle.cancel();

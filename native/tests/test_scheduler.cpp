@@ -44,7 +44,8 @@ TEST_CASE("the oldest prompt takes what fairness leaves") {
 TEST_CASE("no plan exceeds rows or free cells") {
     for (uint32_t max_rows : { 1u, 7u, 64u }) {
         for (uint32_t free_cells : { 0u, 3u, 1000u }) {
-            const auto rows = plan_rows({ generating, prompt(90), generating, prompt(3) }, { max_rows, free_cells, 16, 8 });
+            const auto rows =
+                plan_rows({ generating, prompt(90), generating, prompt(3) }, { max_rows, free_cells, 16, 8 });
             CHECK(sum(rows) <= std::min(max_rows, free_cells));
             CHECK(rows[0] <= 1);
             CHECK(rows[1] <= 90);

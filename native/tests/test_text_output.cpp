@@ -8,13 +8,13 @@ namespace {
 
 struct Shown {
     std::string text;
-    bool        stopped;
+    bool stopped;
     std::string stop_text;
 };
 
 // What a reader sees of `text` cut into pieces of `size` bytes.
 Shown show(const std::string & text, const std::vector<std::string> & stops, size_t size) {
-    TextOutput  output(stops);
+    TextOutput output(stops);
     std::string shown;
     for (size_t i = 0; i < text.size() && !output.stopped(); i += size) {
         shown += output.push(std::string_view(text).substr(i, size));
@@ -72,7 +72,7 @@ TEST_CASE("a repeated beginning does not hide the stop string") {
 TEST_CASE("a character is shown when all its bytes are there") {
     const std::string text = "\xC3\xA9\xE4\xBD\xA0\xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x91\xA7";
     for (size_t size = 1; size <= 5; size++) {
-        TextOutput  output;
+        TextOutput output;
         std::string shown;
         for (size_t i = 0; i < text.size(); i += size) {
             const std::string part = output.push(std::string_view(text).substr(i, size));
@@ -93,7 +93,7 @@ TEST_CASE("bytes that are no UTF-8 are replaced and do not swallow what follows"
     CHECK(llamaint::valid_utf8("a\xFF"
                                "b") == "a\xEF\xBF\xBD"
                                        "b");
-    CHECK(llamaint::valid_utf8("\xC0\xAF") == "\xEF\xBF\xBD\xEF\xBF\xBD");      // overlong
+    CHECK(llamaint::valid_utf8("\xC0\xAF") == "\xEF\xBF\xBD\xEF\xBF\xBD");          // overlong
     CHECK(llamaint::valid_utf8("\xED\xA0\x80").find("\xED") == std::string::npos);  // surrogate
     CHECK(llamaint::valid_utf8("\xE4\xBD(") == "\xEF\xBF\xBD(");
     CHECK(show("\xE4(ok", {}, 1).text == "\xEF\xBF\xBD(ok");

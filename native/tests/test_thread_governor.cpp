@@ -9,7 +9,7 @@ namespace {
 // A machine whose other programs keep `busy` cores busy; `told` says whether it reports them.
 struct Machine {
     int32_t busy = 0;
-    bool    told = true;
+    bool told = true;
 
     ThreadGovernor::Runnable runnable() {
         return [this] { return told ? 1 + busy : 0; };
@@ -17,7 +17,8 @@ struct Machine {
 };
 
 // Decodes for `seconds` of virtual time; returns the tokens made.
-template <typename StepTime> int run(ThreadGovernor & governor, double seconds, StepTime step_time, uint32_t rows = 1) {
+template <typename StepTime>
+int run(ThreadGovernor & governor, double seconds, StepTime step_time, uint32_t rows = 1) {
     int tokens = 0;
     for (double t = 0; t < seconds; tokens++) {
         const double step = step_time(governor.threads());
@@ -45,7 +46,7 @@ double crowded(int32_t threads) {
 
 TEST_CASE("an idle machine keeps all threads and loses nearly nothing to trials") {
     for (const bool told : { true, false }) {
-        Machine        machine{ 0, told };
+        Machine machine{ 0, told };
         ThreadGovernor governor(2, true, machine.runnable());
         governor.begin();
         const int tokens = run(governor, 20.0, idle);
@@ -57,10 +58,10 @@ TEST_CASE("an idle machine keeps all threads and loses nearly nothing to trials"
 TEST_CASE("contention that appears is noticed, and its end too") {
     for (const bool told : { true, false }) {
         CAPTURE(told);
-        Machine        machine{ 0, told };
+        Machine machine{ 0, told };
         ThreadGovernor governor(2, true, machine.runnable());
         run(governor, 3.0, idle);
-        machine.busy     = 1;
+        machine.busy = 1;
         const int tokens = run(governor, 10.0, contended);
         CHECK(governor.threads() == 1);
         CHECK(tokens > 0.9 * 10.0 / contended(1));
@@ -71,7 +72,7 @@ TEST_CASE("contention that appears is noticed, and its end too") {
 }
 
 TEST_CASE("a machine that was busy from the start is noticed as well") {
-    Machine        machine{ 1, true };
+    Machine machine{ 1, true };
     ThreadGovernor governor(2, true, machine.runnable());
     governor.begin();
     CHECK(governor.threads() == 1);
@@ -81,7 +82,7 @@ TEST_CASE("a machine that was busy from the start is noticed as well") {
 TEST_CASE("trials on a crowded machine cost little although each is twenty times slower") {
     for (const bool told : { true, false }) {
         CAPTURE(told);
-        Machine        machine{ 8, told };
+        Machine machine{ 8, told };
         ThreadGovernor governor(2, true, machine.runnable());
         governor.begin();
         const int tokens = run(governor, 120.0, crowded);
@@ -91,7 +92,7 @@ TEST_CASE("trials on a crowded machine cost little although each is twenty times
 }
 
 TEST_CASE("many cores step down over plateaus and up again") {
-    Machine        machine{ 6, true };
+    Machine machine{ 6, true };
     ThreadGovernor governor(8, true, machine.runnable());
     run(governor, 10.0, [](int32_t threads) { return threads > 2 ? 0.050 : 0.010 * 2 / threads; });
     CHECK(governor.threads() == 2);
@@ -101,7 +102,7 @@ TEST_CASE("many cores step down over plateaus and up again") {
 }
 
 TEST_CASE("work that begins beside busy programs starts with the free cores") {
-    Machine        machine{ 5, true };
+    Machine machine{ 5, true };
     ThreadGovernor governor(8, true, machine.runnable());
     governor.begin();
     CHECK(governor.threads() == 3);
@@ -114,7 +115,7 @@ TEST_CASE("work that begins beside busy programs starts with the free cores") {
 }
 
 TEST_CASE("a fixed count is never changed") {
-    Machine        machine{ 8, true };
+    Machine machine{ 8, true };
     ThreadGovernor governor(2, false, machine.runnable());
     governor.begin();
     run(governor, 10.0, contended);
@@ -122,7 +123,7 @@ TEST_CASE("a fixed count is never changed") {
 }
 
 TEST_CASE("prompts and changing batch sizes do not confuse it") {
-    Machine        machine;
+    Machine machine;
     ThreadGovernor governor(2, true, machine.runnable());
     for (uint32_t i = 0; i < 2000; i++) {
         const uint32_t rows = i % 7 == 0 ? 512 : 1 + i % 16;
