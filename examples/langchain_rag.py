@@ -49,7 +49,7 @@ def main() -> None:
     store.add_documents(paragraphs)
     found = store.similarity_search_with_score(args.question, k=args.k)
 
-    chat = ChatLlamaint(model=args.model, temperature=0, max_tokens=128)
+    chat = ChatLlamaint(model=args.model, temperature=0, max_tokens=128, stop=["\nQuestion:"])
     chain = PROMPT | chat | StrOutputParser()
     context = "\n\n".join(document.page_content for document, _ in found)
     for piece in chain.stream({"context": context, "question": args.question}):

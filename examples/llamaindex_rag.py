@@ -6,10 +6,20 @@ python examples/llamaindex_rag.py --docs docs "How do I count tokens?"
 import argparse
 from pathlib import Path
 
-from llama_index.core import Settings, SimpleDirectoryReader, VectorStoreIndex
+from llama_index.core import ChatPromptTemplate, Settings, SimpleDirectoryReader, VectorStoreIndex
+from llama_index.core.llms import ChatMessage
 from llama_index.core.node_parser import SentenceSplitter
 
 from llamaint_llamaindex import Llamaint, LlamaintEmbedding
+
+PROMPT = ChatPromptTemplate(
+    [
+        ChatMessage(
+            role="system", content="Answer from the context in one or two sentences. If it is not there, say so."
+        ),
+        ChatMessage(role="user", content="Context:\n{context_str}\n\nQuestion: {query_str}"),
+    ]
+)
 
 
 def main() -> None:
@@ -22,7 +32,9 @@ def main() -> None:
     args = parser.parse_args()
 
     documents = SimpleDirectoryReader(args.docs, recursive=True, required_exts=[".md", ".txt"]).load_data()
-    llm = Llamaint(model=args.model, temperature=0, max_tokens=128)
+    for document in documents:  # the text alone goes to the models
+        document.excluded_embed_metadata_keys = document.excluded_llm_metadata_keys = list(document.metadata)
+    llm = Llamaint(model=args.model, temperature=0, max_tokens=128, stop=["\nQuestion:"])
     embed_model = LlamaintEmbedding(model_name=args.embedding_model, truncate=True)
     Settings.tokenizer = llm.tokenizer
     index = VectorStoreIndex.from_documents(
@@ -31,7 +43,7 @@ def main() -> None:
         transformations=[SentenceSplitter(chunk_size=200, chunk_overlap=20)],
     )
 
-    engine = index.as_query_engine(llm=llm, similarity_top_k=args.k, streaming=True)
+    engine = index.as_query_engine(llm=llm, similarity_top_k=args.k, streaming=True, text_qa_template=PROMPT)
     response = engine.query(args.question)
     for piece in response.response_gen:
         print(piece, end="", flush=True)
