@@ -11,6 +11,9 @@ BIN := $(abspath $(VENV))/bin
 PY := $(BIN)/python
 export PATH := $(BIN):$(PATH)
 export LLAMAINT_LLAMA_BIN := $(abspath $(BUILD))/bin
+# Another clone of the same sources finds their objects in ccache.
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
 
 NATIVE_SOURCES := $(shell find native cmake -name '*.cpp' -o -name '*.h' -o -name 'CMakeLists.txt' -o -name '*.cmake')
 PIN := CMakeLists.txt $(wildcard vendor/*/SOURCE.toml vendor/*/patches/*.patch) vendor/llama.cpp/fetch.py

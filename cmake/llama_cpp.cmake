@@ -40,5 +40,9 @@ set(LLAMA_OPENSSL OFF CACHE BOOL "" FORCE)
 set(LLAMA_BUILD_IS_DEV OFF CACHE BOOL "" FORCE)
 set(LLAMA_BUILD_NUMBER 0)
 set(LLAMA_BUILD_COMMIT "pinned")
+if(NOT LLAMAINT_LLAMA_CPP_DIR)
+  # ggml would ask git for a commit and get the one of llamaint.
+  set(GIT_EXE "" CACHE INTERNAL "")
+endif()
 
 add_subdirectory(${llama_cpp_source} ${CMAKE_BINARY_DIR}/llama.cpp EXCLUDE_FROM_ALL)
