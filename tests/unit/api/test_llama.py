@@ -17,6 +17,7 @@ from llamaint import (
     Finish,
     GrammarError,
     InvalidBatchError,
+    Llama,
     Message,
     PromptTooLongError,
     ReasoningDelta,
@@ -386,3 +387,15 @@ async def test_what_takes_long_is_prepared_beside_the_loop():
         here = threading.current_thread().name
         assert [name.startswith("llamaint-prepare") for name in threads] == [True, False, True]
         assert threads[1] == here
+
+
+@pytest.mark.parametrize(
+    ("filename", "name"),
+    [(None, "hf:owner/repo"), ("Q4_K_M", "hf:owner/repo:Q4_K_M"), ("a*.gguf", "hf:owner/repo:a*.gguf")],
+)
+def test_from_pretrained_names_the_file_in_the_repository(filename, name):
+    class Recorder(Llama):
+        def __init__(self, model_path, **settings):
+            self.given = (model_path, settings)
+
+    assert Recorder.from_pretrained("owner/repo", filename, n_ctx=64).given == (name, {"n_ctx": 64})
