@@ -58,11 +58,13 @@ def work(seed):
 threads = [threading.Thread(target=work, args=(s,)) for s in range(8)]
 [t.start() for t in threads]
 [t.join() for t in threads]
-again = [llm.complete([97, 98, 99], max_tokens=8, temperature=0.0, cache_prompt=False).choices[0].tokens for _ in range(2)]
+def probe(llm):
+    return llm.complete([97, 98, 99], max_tokens=8, temperature=0.0, cache_prompt=False).choices[0].tokens
+again = [probe(llm), probe(llm)]
 metrics = llm.metrics()
 llm.close()
 with Llama(path, n_ctx=1024, n_parallel=8, n_threads=1) as fresh:
-    alone = fresh.complete([97, 98, 99], max_tokens=8, temperature=0.0).choices[0].tokens
+    alone = probe(fresh)
 xs = range(len(rss))
 mean_x, mean_y = sum(xs) / len(rss), sum(rss) / len(rss)
 slope = sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, rss)) / sum((x - mean_x) ** 2 for x in xs) / 80
