@@ -21,7 +21,7 @@ uint64_t microseconds_since(Clock::time_point start) {
 Loop::Loop(Context & context, const Options & options, const Slots::Options & slot_options, AbortGate & gate,
            Metrics & metrics)
     : context_(context), options_(options), slots_(context, slot_options), gate_(gate), metrics_(metrics),
-      governor_(context.max_threads(), options.adaptive_threads, runnable_threads),
+      governor_(context.params().n_threads, options.adaptive_threads, runnable_threads),
       batch_(llama_batch_init(static_cast<int32_t>(options.max_rows), 0, 1)), row_limit_(options.max_rows) {}
 
 Loop::~Loop() {
@@ -239,7 +239,7 @@ Loop::Decoded Loop::decode(std::vector<Planned> & planned) {
     if (batch_.n_tokens == 0) {
         return Decoded::no_room;
     }
-    const int32_t n_threads = governor_.threads();
+    const int32_t n_threads = threads_for(planned);
     context_.set_n_threads(n_threads, n_threads);
 
     gate_.enter(std::move(handles));
@@ -269,6 +269,18 @@ Loop::Decoded Loop::decode(std::vector<Planned> & planned) {
         }
         return Decoded::failed;
     }
+}
+
+// Prompts may have a number of threads of their own; what the governor took away is taken from both.
+int32_t Loop::threads_for(const std::vector<Planned> & planned) const {
+    const ContextParams & params = context_.params();
+    const bool prompts =
+        std::any_of(planned.begin(), planned.end(), [](const Planned & item) { return !item.sequence->generating(); });
+    const int32_t n_threads = governor_.threads();
+    if (!prompts) {
+        return n_threads;
+    }
+    return n_threads == params.n_threads ? params.n_threads_batch : std::min(n_threads, params.n_threads_batch);
 }
 
 // The cache found no place although the count says there is: sliding-window layers have fewer cells, and

@@ -59,6 +59,7 @@ class Loop {
     void commit(const std::vector<Planned> & planned);
     void reap();
 
+    int32_t threads_for(const std::vector<Planned> & planned) const;
     void make_room();
     void after_no_room(const std::vector<Planned> & planned);
     void undo(const std::vector<Planned> & planned);
