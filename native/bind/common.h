@@ -28,15 +28,21 @@ inline bool finalizing() {
 #endif
 }
 
-// Gives the GIL away for a scope. Unlike py::gil_scoped_release it survives the end of the interpreter:
-// a daemon thread that comes back then would be ended by Python in the middle of a destructor, which
-// terminates the process. It waits here for the process to end instead, as in Python 3.14.
+[[noreturn]] inline void park_forever() {
+    for (;;) {
+        std::this_thread::sleep_for(std::chrono::hours(1));
+    }
+}
+
+// Gives the GIL away for a scope. Unlike with py::gil_scoped_release, a daemon thread that comes back after
+// the end of the interpreter has begun sleeps here until the process is gone. The destructor must stay
+// noexcept: exit_guard.h relies on it for the threads that asked just before that.
 class ReleaseGil {
   public:
     ReleaseGil() : state_(PyEval_SaveThread()) {}
-    ~ReleaseGil() noexcept(false) {
-        while (finalizing()) {
-            std::this_thread::sleep_for(std::chrono::seconds(1));
+    ~ReleaseGil() {
+        if (finalizing()) {
+            park_forever();
         }
         PyEval_RestoreThread(state_);
     }

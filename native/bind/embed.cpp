@@ -1,6 +1,5 @@
-#include "engine/embed_engine.h"
-
 #include "common.h"
+#include "engine/embed_engine.h"
 #include "module.h"
 #include "params.h"
 
@@ -16,7 +15,7 @@ using Vectors = py::array_t<float, py::array::c_style>;
 Vectors array_over(const std::shared_ptr<EmbedOutput> & owner, std::vector<float> & values, size_t width) {
     const py::capsule keeper(new std::shared_ptr<EmbedOutput>(owner),
                              [](void * pointer) { delete static_cast<std::shared_ptr<EmbedOutput> *>(pointer); });
-    const auto        n_rows = static_cast<py::ssize_t>(width == 0 ? 0 : values.size() / width);
+    const auto n_rows = static_cast<py::ssize_t>(width == 0 ? 0 : values.size() / width);
     return Vectors({ n_rows, static_cast<py::ssize_t>(width) }, values.data(), keeper);
 }
 
@@ -38,31 +37,31 @@ py::object result(const std::shared_ptr<EmbedHandle> & handle) {
 
 py::typing::Dict<py::str, py::object> info_dict(const EmbedEngine & engine) {
     const EmbedInfo & info = engine.info();
-    py::dict          out;
-    out["n_embd_out"]  = info.n_embd_out;
-    out["pooling"]     = pooling_name(info.pooling);
-    out["n_ctx"]       = info.max_tokens;
-    out["max_tokens"]  = info.max_tokens;
+    py::dict out;
+    out["n_embd_out"] = info.n_embd_out;
+    out["pooling"] = pooling_name(info.pooling);
+    out["n_ctx"] = info.max_tokens;
+    out["max_tokens"] = info.max_tokens;
     out["pack_tokens"] = info.pack_tokens;
-    out["n_workers"]   = info.n_workers;
-    out["n_threads"]   = info.n_threads;
-    out["causal"]      = info.causal;
-    out["flash_attn"]  = info.flash_attn;
+    out["n_workers"] = info.n_workers;
+    out["n_threads"] = info.n_threads;
+    out["causal"] = info.causal;
+    out["flash_attn"] = info.flash_attn;
     return out;
 }
 
 py::typing::Dict<py::str, py::float_> metrics_dict(const EmbedEngine & engine) {
     const EmbedMetrics & m = engine.metrics();
-    py::dict             out;
-    out["jobs"]            = m.jobs.load();
-    out["texts"]           = m.texts.load();
-    out["tokens"]          = m.tokens.load();
-    out["decodes"]         = m.decodes.load();
+    py::dict out;
+    out["jobs"] = m.jobs.load();
+    out["texts"] = m.texts.load();
+    out["tokens"] = m.tokens.load();
+    out["decodes"] = m.decodes.load();
     out["aborted_decodes"] = m.aborted_decodes.load();
-    out["failed_decodes"]  = m.failed_decodes.load();
-    out["grown_contexts"]  = m.grown_contexts.load();
-    out["decode_s"]        = static_cast<double>(m.decode_us.load()) * 1e-6;
-    out["waiting_tokens"]  = engine.waiting_tokens();
+    out["failed_decodes"] = m.failed_decodes.load();
+    out["grown_contexts"] = m.grown_contexts.load();
+    out["decode_s"] = static_cast<double>(m.decode_us.load()) * 1e-6;
+    out["waiting_tokens"] = engine.waiting_tokens();
     return out;
 }
 
@@ -74,7 +73,8 @@ void register_embed(py::module_ & m) {
     Params<EmbedParams>(m, "EmbedParams", "Settings of an EmbedEngine; see native/engine/embed_engine.h.")
         .field("context", &EmbedParams::context)
         .field("pooling", &EmbedParams::pooling)
-        .field("pack_tokens", &EmbedParams::pack_tokens);
+        .field("pack_tokens", &EmbedParams::pack_tokens)
+        .field("n_workers", &EmbedParams::n_workers);
 
     py::class_<EmbedHandle, std::shared_ptr<EmbedHandle>>(m, "EmbedHandle", "A job of texts. Any thread may use it.")
         .def_property_readonly("id", &EmbedHandle::id)

@@ -1,8 +1,9 @@
 #include "module.h"
 
 #include "core/abort_guard.h"
-#include "llama.h"
 #include "core/log.h"
+#include "exit_guard.h"
+#include "llama.h"
 
 using namespace llamaint;
 
@@ -10,8 +11,11 @@ PYBIND11_MODULE(_native, m) {
     install_abort_hook();
     log::install();
     llama_backend_init();
+    // After ggml, whose handler it passes everything else on to.
+    bind::install_exit_guard();
 
-    m.doc() = "llama.cpp for llamaint: models, chat templates, sampling and the engine. Used by llamaint.backend alone.";
+    m.doc() =
+        "llama.cpp for llamaint: models, chat templates, sampling and the engine. Used by llamaint.backend alone.";
     bind::register_errors(m);
     bind::register_log(m);
     bind::register_machine(m);

@@ -22,9 +22,11 @@ const char * pooling_name(Pooling pooling) {
 
 Pooling resolve_pooling(const Model & model, const std::string & name) {
     if (name != "auto") {
-        return choose<Pooling>(
-            "pooling", name,
-            { { "none", Pooling::none }, { "mean", Pooling::mean }, { "cls", Pooling::cls }, { "last", Pooling::last } });
+        return choose<Pooling>("pooling", name,
+                               { { "none", Pooling::none },
+                                 { "mean", Pooling::mean },
+                                 { "cls", Pooling::cls },
+                                 { "last", Pooling::last } });
     }
     const std::string asked = model.metadata_value(model.arch() + ".pooling_type").value_or("");
     if (asked == std::to_string(LLAMA_POOLING_TYPE_RANK)) {

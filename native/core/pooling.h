@@ -34,8 +34,8 @@ class RowPool {
     void finish(float * out) const;
 
   private:
-    Pooling             pooling_;
-    uint64_t            n_rows_ = 0;
+    Pooling pooling_;
+    uint64_t n_rows_ = 0;
     std::vector<double> sum_;
 };
 
