@@ -29,7 +29,8 @@ def test_greedy_tokens_equal_those_of_llama_server(
     for number, (prompt, theirs) in enumerate(zip(prompts(), reference, strict=True)):
         ours = llm.complete(prompt, **greedy)
         assert ours.choices[0].tokens == theirs.tokens, f"prompt {number}"
-        assert ours.choices[0].text == theirs.text, f"prompt {number}"
+        # Random weights stop inside a character; what then stands for its first bytes is not the model's word.
+        assert ours.text.rstrip("\ufffd") == theirs.text.rstrip("\ufffd"), f"prompt {number}"
 
 
 def test_cells_of_finished_requests_change_nothing_beyond_the_rule(
