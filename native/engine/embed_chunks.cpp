@@ -1,6 +1,7 @@
 #include "embed_chunks.h"
 
 #include "core/machine.h"
+#include "embed_shares.h"
 
 #include <algorithm>
 #include <chrono>
@@ -23,24 +24,6 @@ constexpr uint64_t max_unsplit_rows = 32;
 uint32_t max_texts(const Model & model) {
     const bool recurrent = llama_model_is_recurrent(model.handle()) || llama_model_is_hybrid(model.handle());
     return recurrent ? max_recurrent_texts : max_attention_texts;
-}
-
-// Rows of one decode for each text: an equal part, and what is left over to the oldest first.
-std::vector<uint32_t> fair_shares(const std::vector<uint32_t> & wanted, uint32_t n_rows) {
-    const auto n_texts = static_cast<uint32_t>(std::max<size_t>(1, wanted.size()));
-    const uint32_t part = n_rows / n_texts;
-    uint32_t free = n_rows;
-    std::vector<uint32_t> granted;
-    for (const uint32_t want : wanted) {
-        granted.push_back(std::min(want, part));
-        free -= granted.back();
-    }
-    for (size_t i = 0; i < wanted.size(); i++) {
-        const uint32_t more = std::min(wanted[i] - granted[i], free);
-        granted[i] += more;
-        free -= more;
-    }
-    return granted;
 }
 
 }  // namespace
