@@ -1,7 +1,6 @@
 #include "big_stack.h"
 
 #include "error.h"
-#include "limits.h"
 #include "log.h"
 
 #include <exception>
@@ -34,14 +33,15 @@ struct Job {
 
 }  // namespace
 
-void run_on_big_stack(const std::function<void()> & work) {
+void run_on_big_stack(const std::function<void()> & work, size_t stack_bytes) {
     Job job{ work, log::Capture::innermost(), nullptr };
 #ifdef _WIN32
+    (void) stack_bytes;
     std::thread([&] { job.run(); }).join();
 #else
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, limits::stack_bytes);
+    pthread_attr_setstacksize(&attributes, stack_bytes);
     pthread_t thread;
     const int failed = pthread_create(
         &thread, &attributes,

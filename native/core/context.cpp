@@ -12,6 +12,9 @@ namespace llamaint {
 
 namespace {
 
+// Larger models skip the trial: it runs on one thread, and their files rarely come from nowhere.
+constexpr uint64_t max_trial_bytes = 8ull << 30;
+
 bool abort_requested(void * flag) {
     return static_cast<std::atomic<bool> *>(flag)->load(std::memory_order_relaxed);
 }
@@ -26,6 +29,28 @@ Error construction_error(const std::string & reason, bool aborted) {
                  "no context can be made for this model: " + (reason.empty() ? "no reason given" : reason));
 }
 
+// Decodes one token, so that what ggml asserts only when it computes (a damaged file's numbers) shows
+// here, where it can be caught: one thread, no workers, a context that is thrown away. It also warms up.
+void trial_decode(const Model & model, llama_context * ctx) {
+    const bool two_steps = llama_model_has_encoder(model.handle()) && llama_model_has_decoder(model.handle());
+    if (two_steps || model.n_vocab() == 0 || llama_model_size(model.handle()) > max_trial_bytes) {
+        return;
+    }
+    llama_set_n_threads(ctx, 1, 1);
+    llama_token token = 0;
+    const int32_t status = llama_decode(ctx, llama_batch_get_one(&token, 1));
+    llama_synchronize(ctx);
+    if (status != 0) {
+        throw AbortError("the trial decode ended with status " + std::to_string(status));
+    }
+    if (const llama_memory_t memory = llama_get_memory(ctx)) {
+        // A masked cell weighs nothing, whatever it holds; a recurrent state would be gone on with.
+        const bool has_state = llama_model_is_recurrent(model.handle()) || llama_model_is_hybrid(model.handle());
+        llama_memory_clear(memory, /*data=*/has_state);
+    }
+    llama_perf_context_reset(ctx);
+}
+
 }  // namespace
 
 Context::Context(std::shared_ptr<const Model> model, const ContextParams & params) :
@@ -36,14 +61,22 @@ Context::Context(std::shared_ptr<const Model> model, const ContextParams & param
 
     log::Capture capture;
     std::string failure;
+    bool aborted = false;
     {
         AbortGuard guard;
         try {
             ctx_ = llama_init_from_model(model_->handle(), native);
+            if (ctx_) {
+                trial_decode(*model_, ctx_);
+                llama_set_n_threads(ctx_, params_.n_threads, params_.n_threads_batch);
+            }
             max_threads_ = std::max(params_.n_threads, params_.n_threads_batch);
             threadpool_ = ctx_ ? make_threadpool(max_threads_) : nullptr;
         } catch (const std::bad_alloc &) {
             failure = "out of memory";
+        } catch (const AbortError & e) {
+            failure = e.what();
+            aborted = true;
         } catch (const std::exception & e) {
             failure = e.what();
         }
@@ -51,7 +84,7 @@ Context::Context(std::shared_ptr<const Model> model, const ContextParams & param
     if (!ctx_ || !failure.empty()) {
         llama_free(ctx_);
         const std::string reason = failure.empty() ? capture.reason() : failure;
-        throw construction_error(reason, reason.find("GGML_ASSERT") != std::string::npos);
+        throw construction_error(reason, aborted || reason.find("GGML_ASSERT") != std::string::npos);
     }
     if (threadpool_) {
         llama_attach_threadpool(ctx_, threadpool_, threadpool_);

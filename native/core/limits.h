@@ -21,6 +21,8 @@ constexpr size_t reply_depth = 256;           // brackets in a model's reply
 constexpr size_t messages_bytes   = 256 * 1024 * 1024;
 constexpr size_t messages_depth   = 128;
 constexpr size_t text_bytes       = 1024u * 1024 * 1024;
+constexpr size_t token_match      = 512 * 1024;      // bytes that one rule of a pre-tokenizer may match
+constexpr size_t match_stack_bytes = 1024;           // of stack for each of them; 325 were measured
 constexpr size_t max_sequences    = 256;  // LLAMA_MAX_SEQ
 constexpr size_t stack_bytes      = 16 * 1024 * 1024;  // of the thread that parses grammars and templates
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
@@ -47,6 +48,15 @@ constexpr std::array<const char *, 6> noise = {
 bool is_noise(const std::string & text) {
     return std::any_of(noise.begin(), noise.end(),
                        [&](const char * part) { return text.find(part) != std::string::npos; });
+}
+
+// "function_name: " at the beginning of a line.
+std::string without_function(const std::string & line) {
+    size_t end = 0;
+    while (end < line.size() && (std::isalnum(static_cast<unsigned char>(line[end])) || line[end] == '_')) {
+        ++end;
+    }
+    return end > 0 && line.compare(end, 2, ": ") == 0 ? line.substr(end + 2) : line;
 }
 
 int python_level(ggml_log_level level) {
@@ -94,10 +104,8 @@ struct ThreadState {
         if (line.level == warning && is_noise(line.text)) {
             line.level = debug;
         }
-        if (line.level >= warning) {
-            for (Capture * c = capture; c; c = c->outer_) {
-                c->lines_.push_back(line);
-            }
+        for (Capture * c = capture; c; c = c->outer_) {
+            c->see(line);
         }
         push(std::move(line));
     }
@@ -208,19 +216,33 @@ Adopt::~Adopt() {
     ThreadState::current().capture = nullptr;
 }
 
+void Capture::see(const Line & line) {
+    static const std::string used = "Using metadata override (";
+    const size_t at = line.text.find(used);
+    const size_t from = line.text.find('\'', at);
+    const size_t to = line.text.find('\'', from + 1);
+    if (line.level >= warning) {
+        lines_.push_back(line);
+    } else if (at != std::string::npos && to != std::string::npos) {
+        overrides_used_.push_back(line.text.substr(from + 1, to - from - 1));
+    }
+}
+
 std::string Capture::reason() const {
-    constexpr size_t max_lines = 4;
+    constexpr size_t max_lines = 3;
     const bool has_error =
         std::any_of(lines_.begin(), lines_.end(), [](const Line & line) { return line.level >= error; });
-    std::vector<const Line *> chosen;
+    std::vector<std::string> chosen;
     for (const Line & line : lines_) {
-        if (!has_error || line.level >= error) {
-            chosen.push_back(&line);
+        // The last line of every failed load; the ones before it say why.
+        const bool says_nothing = line.text.find("failed to load model") != std::string::npos && !chosen.empty();
+        if ((!has_error || line.level >= error) && !says_nothing) {
+            chosen.push_back(without_function(without_function(line.text)));
         }
     }
     std::string text;
     for (size_t i = chosen.size() > max_lines ? chosen.size() - max_lines : 0; i < chosen.size(); ++i) {
-        text += (text.empty() ? "" : "; ") + chosen[i]->text;
+        text += (text.empty() ? "" : "; ") + chosen[i];
     }
     return text;
 }

@@ -47,16 +47,23 @@ class Capture {
     Capture(const Capture &) = delete;
     Capture & operator=(const Capture &) = delete;
 
-    // The last few lines, oldest first, separated by "; ". "" when nothing was logged.
+    // What went wrong, in one line: the last few errors, oldest first, without the names of llama.cpp's
+    // functions in front. "" when nothing was logged.
     std::string reason() const;
+
+    // Metadata overrides that llama.cpp said it has used.
+    const std::vector<std::string> & overrides_used() const { return overrides_used_; }
 
     // The capture open on this thread, or null.
     static Capture * innermost();
 
   private:
     friend struct ThreadState;
+    void see(const Line & line);
+
     Capture * outer_;
     std::vector<Line> lines_;
+    std::vector<std::string> overrides_used_;
 };
 
 // While one lives, this thread's lines count for a capture of another thread, which waits meanwhile.

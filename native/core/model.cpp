@@ -1,8 +1,11 @@
 #include "model.h"
 
+#include "abort_guard.h"
+#include "big_stack.h"
 #include "error.h"
 #include "grammar_cache.h"
 #include "limits.h"
+#include "token_runs.h"
 
 #include <algorithm>
 
@@ -24,6 +27,23 @@ std::optional<std::string> read_string(const Read & read) {
     }
     text.resize(static_cast<size_t>(length));
     return text;
+}
+
+// Calls `tokenize(tokens)` of llama.cpp until the tokens fit.
+template <typename Tokenize>
+Tokens fill_tokens(const std::string & text, const Tokenize & tokenize) {
+    // One token per byte is the most that short texts need; long ones rarely come near it.
+    Tokens tokens(text.size() < 64 * 1024 ? text.size() + 8 : text.size() / 3);
+    int32_t n = tokenize(tokens);
+    if (n == INT32_MIN) {
+        throw Error(ErrorCode::request, "the text has more than 2147483647 tokens");
+    }
+    if (n < 0) {
+        tokens.resize(static_cast<size_t>(-n));
+        n = tokenize(tokens);
+    }
+    tokens.resize(static_cast<size_t>(std::max(n, 0)));
+    return tokens;
 }
 
 }  // namespace
@@ -61,7 +81,28 @@ void Model::check_has_vocab() const {
 }
 
 Tokens Model::tokenize(const std::string & text, bool add_special, bool parse_special) const {
+    constexpr size_t safe_anywhere = 1024;
+    if (llama_vocab_type(vocab_) != LLAMA_VOCAB_TYPE_BPE || text.size() <= safe_anywhere) {
+        return tokenize_here(text, add_special, parse_special);
+    }
+    const bool crosses_spaces = metadata_value("tokenizer.ggml.pre").value_or("") == "exaone-moe";
+    const size_t match = longest_match_bound(text, crosses_spaces);
+    if (match > limits::token_match) {
+        throw Error(ErrorCode::request,
+                    "the text has " + std::to_string(match) + " bytes without a " +
+                        (crosses_spaces ? "line break" : "space") + "; this vocabulary can split at most " +
+                        std::to_string(limits::token_match),
+                    { { "n_bytes", double(match) }, { "max_bytes", double(limits::token_match) } });
+    }
+    Tokens tokens;
+    run_on_big_stack([&] { tokens = tokenize_here(text, add_special, parse_special); },
+                     limits::stack_bytes + match * limits::match_stack_bytes);
+    return tokens;
+}
+
+Tokens Model::tokenize_here(const std::string & text, bool add_special, bool parse_special) const {
     check_has_vocab();
+    AbortGuard guard;
     if (text.size() > limits::text_bytes) {
         throw Error(ErrorCode::request,
                     "the text has " + std::to_string(text.size()) + " bytes; the limit is " +
@@ -72,18 +113,11 @@ Tokens Model::tokenize(const std::string & text, bool add_special, bool parse_sp
         return llama_tokenize(vocab_, text.data(), static_cast<int32_t>(text.size()), tokens.data(),
                               static_cast<int32_t>(tokens.size()), add_special, parse_special);
     };
-    // One token per byte is the most that short texts need; long ones rarely come near it.
-    Tokens tokens(text.size() < 64 * 1024 ? text.size() + 8 : text.size() / 3);
-    int32_t n = tokenize_into(tokens);
-    if (n == INT32_MIN) {
-        throw Error(ErrorCode::request, "the text has more than 2147483647 tokens");
+    try {
+        return fill_tokens(text, tokenize_into);
+    } catch (const AbortError & e) {
+        throw Error(ErrorCode::unsupported, std::string("this vocabulary cannot split the text: ") + e.what());
     }
-    if (n < 0) {
-        tokens.resize(static_cast<size_t>(-n));
-        n = tokenize_into(tokens);
-    }
-    tokens.resize(static_cast<size_t>(std::max(n, 0)));
-    return tokens;
 }
 
 std::string Model::detokenize(const Tokens & tokens, bool remove_special, bool unparse_special) const {

@@ -67,7 +67,8 @@ class Model {
     // A scalar of the metadata as text; nullopt when absent or an array.
     std::optional<std::string> metadata_value(const std::string & key) const;
 
-    // Tokens of UTF-8 text. Throws Error(request) for text over limits::text_bytes. All functions of
+    // Tokens of UTF-8 text. Throws Error(request) for text over limits::text_bytes, or with a stretch over
+    // limits::token_match that a byte-pair vocabulary's rules cannot be trusted with. All functions of
     // the vocabulary throw Error(unsupported) when the file has none.
     Tokens tokenize(const std::string & text, bool add_special, bool parse_special) const;
     // Bytes, not necessarily valid UTF-8. Throws Error(invalid_batch) for ids outside [0, n_vocab).
@@ -90,6 +91,7 @@ class Model {
   private:
     Model() = default;
     void check_has_vocab() const;
+    Tokens tokenize_here(const std::string & text, bool add_special, bool parse_special) const;
 
     llama_model *       model_ = nullptr;
     const llama_vocab * vocab_ = nullptr;

@@ -6,7 +6,7 @@
 #include "model.h"
 #include "model_options.h"
 
-#include <cmath>
+#include <algorithm>
 #include <exception>
 #include <filesystem>
 
@@ -40,6 +40,16 @@ void check_exists(const std::string & path) {
     }
     if (std::filesystem::is_directory(status)) {
         throw Error(ErrorCode::model_not_found, path + " is a directory, not a GGUF file");
+    }
+}
+
+// llama.cpp passes over keys that this architecture does not read.
+void check_overrides_used(const ModelParams & params, const log::Capture & capture) {
+    const auto & used = capture.overrides_used();
+    for (const auto & [key, value] : params.kv_overrides) {
+        if (std::find(used.begin(), used.end(), key) == used.end()) {
+            throw Error(ErrorCode::config, "kv_overrides: this model has no use for \"" + key + "\"");
+        }
     }
 }
 
@@ -82,6 +92,7 @@ std::shared_ptr<Model> Model::load(const std::string & path, const ModelParams &
         throw Error(unsupported ? ErrorCode::unsupported : ErrorCode::model_load,
                     path + " could not be loaded: " + (failure.empty() ? "no reason given" : failure));
     }
+    check_overrides_used(params, capture);
     model->vocab_ = llama_model_get_vocab(model->model_);
     model->path_ = path;
     model->arch_ = model->metadata_value("general.architecture").value_or("");

@@ -1,7 +1,9 @@
 #include "sampler.h"
 
+#include "adaptive_p.h"
 #include "error.h"
 #include "logprobs.h"
+#include "possible_only.h"
 
 #include <algorithm>
 #include <cmath>
@@ -102,6 +104,9 @@ void Sampler::build_chain(const std::vector<std::string> & order) {
         } else if (name == "top_k") {
             add(llama_sampler_init_top_k(p.top_k));
         } else if (name == "typ_p") {
+            if (p.typical_p < 1) {
+                add(make_possible_only());
+            }
             add(llama_sampler_init_typical(p.typical_p, min_keep));
         } else if (name == "top_p") {
             add(llama_sampler_init_top_p(p.top_p, min_keep));
@@ -116,7 +121,7 @@ void Sampler::build_chain(const std::vector<std::string> & order) {
         }
     }
     if (p.adaptive_target >= 0) {
-        add(llama_sampler_init_adaptive_p(p.adaptive_target, p.adaptive_decay, seed_));
+        add(make_adaptive_p(p.adaptive_target, p.adaptive_decay, seed_));
     } else {
         add(llama_sampler_init_dist(seed_));
     }

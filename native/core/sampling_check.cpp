@@ -121,7 +121,7 @@ void check_sampling(const SamplingParams & p, int32_t n_vocab) {
         refuse("adaptive_target", p.adaptive_target, "must be at most 1; negative is off");
     }
     if (p.adaptive_target >= 0) {
-        in_range("adaptive_decay", p.adaptive_decay, 0, 0.99);
+        in_range("adaptive_decay", p.adaptive_decay, 0, 0.99f);
         if (p.mirostat != 0) {
             refuse("adaptive_target", p.adaptive_target, "adaptive-p and mirostat both pick the token; turn one off");
         }
