@@ -95,7 +95,8 @@ Info model_info(const Model & self) {
     info["chat_template"] = optional_text(llama_model_chat_template(model, nullptr));
     info["rope_freq_scale"] = llama_model_rope_freq_scale_train(model);
     const auto base = self.metadata_value(self.arch() + ".rope.freq_base");
-    info["rope_freq_base"] = base ? py::object(py::float_(std::strtod(base->c_str(), nullptr))) : py::object(py::none());
+    info["rope_freq_base"] =
+        base ? py::object(py::float_(std::strtod(base->c_str(), nullptr))) : py::object(py::none());
     return info;
 }
 
@@ -146,7 +147,7 @@ std::shared_ptr<Model> load(const std::string & path, const ModelParams & params
 
 void register_model(py::module_ & m) {
     py::class_<Grammar, std::shared_ptr<Grammar>>(m, "Grammar",
-                                                        "A grammar compiled for one model's vocabulary. Immutable.")
+                                                  "A grammar compiled for one model's vocabulary. Immutable.")
         .def_property_readonly("gbnf", [](const Grammar & self) { return text(self.gbnf()); })
         .def(
             "after", [](const Grammar & self, const Tokens & tokens) { return without_const(self.after(tokens)); },
@@ -165,7 +166,9 @@ void register_model(py::module_ & m) {
         .def("detokenize", detokenize, py::arg("tokens"), py::arg("remove_special"), py::arg("unparse_special"))
         .def(
             "token_to_piece",
-            [](const Model & self, Token token, bool special) { return py::bytes(self.token_to_piece(token, special)); },
+            [](const Model & self, Token token, bool special) {
+                return py::bytes(self.token_to_piece(token, special));
+            },
             py::arg("token"), py::arg("special"))
         .def(
             "grammar_from_gbnf",

@@ -2,8 +2,8 @@
 
 #include "core/context.h"
 #include "core/model.h"
-#include "module.h"
 #include "core/sampler.h"
+#include "module.h"
 
 namespace llamaint::bind {
 

@@ -2,11 +2,10 @@
 
 #include "common.h"
 
-#include <pybind11/stl.h>
-
 #include <functional>
 #include <map>
 #include <memory>
+#include <pybind11/stl.h>
 #include <string>
 
 namespace llamaint::bind {
@@ -20,8 +19,8 @@ namespace llamaint::bind {
 template <typename T>
 class Params {
   public:
-    Params(py::module_ & m, const char * name, const char * doc = "") :
-        name_(name), setters_(std::make_shared<Setters>()), class_(m, name, doc) {
+    Params(py::module_ & m, const char * name, const char * doc = "")
+        : name_(name), setters_(std::make_shared<Setters>()), class_(m, name, doc) {
         class_.def(py::init([name = name_, setters = setters_](const py::kwargs & fields) {
             auto params = std::make_unique<T>();
             std::string unknown;
@@ -45,7 +44,7 @@ class Params {
     }
 
     template <typename V>
-    Params & field(const char * name, V T::*member) {
+    Params & field(const char * name, V T::* member) {
         auto setter = [where = name_ + "." + name, member](T & params, const py::object & value) {
             try {
                 params.*member = py::cast<V>(value);

@@ -1,8 +1,7 @@
 #include "common.h"
 #include "core/gguf_scan.h"
-#include "module.h"
-
 #include "ggml.h"
+#include "module.h"
 
 namespace llamaint::bind {
 
@@ -65,9 +64,10 @@ Info scan(const std::string & path) {
 }  // namespace
 
 void register_scan(py::module_ & m) {
-    m.def("scan_gguf", scan, py::arg("path"),
-          "A model file without loading it: arch, version, metadata (long arrays as \"<n values>\"), n_tensors, "
-          "tensor_types, tensor_bytes, file_bytes. Raises for the files that Model.load would refuse by their metadata.");
+    m.def(
+        "scan_gguf", scan, py::arg("path"),
+        "A model file without loading it: arch, version, metadata (long arrays as \"<n values>\"), n_tensors, "
+        "tensor_types, tensor_bytes, file_bytes. Raises for the files that Model.load would refuse by their metadata.");
 }
 
 }  // namespace llamaint::bind

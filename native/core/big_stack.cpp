@@ -36,7 +36,7 @@ struct Job {
 void run_on_big_stack(const std::function<void()> & work, size_t stack_bytes) {
     Job job{ work, log::Capture::innermost(), nullptr };
 #ifdef _WIN32
-    (void) stack_bytes;
+    (void)stack_bytes;
     std::thread([&] { job.run(); }).join();
 #else
     pthread_attr_t attributes;

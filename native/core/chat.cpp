@@ -1,13 +1,12 @@
 #include "chat.h"
 
 #include "big_stack.h"
+#include "common/chat.h"
 #include "error.h"
 #include "limits.h"
 #include "log.h"
 #include "reply_parser.h"
 #include "template_check.h"
-
-#include "common/chat.h"
 
 namespace llamaint {
 
@@ -67,12 +66,10 @@ common_chat_templates_inputs make_inputs(const std::string & messages_json, cons
             return common_chat_tools_parse_oaicompat(parse_json(ErrorCode::tool, "tools", options.tools_json));
         });
     }
-    inputs.tool_choice = checked(ErrorCode::request, "tool_choice", [&] {
-        return common_chat_tool_choice_parse_oaicompat(options.tool_choice);
-    });
-    inputs.reasoning_format = checked(ErrorCode::request, "reasoning_format", [&] {
-        return common_reasoning_format_from_name(options.reasoning_format);
-    });
+    inputs.tool_choice = checked(ErrorCode::request, "tool_choice",
+                                 [&] { return common_chat_tool_choice_parse_oaicompat(options.tool_choice); });
+    inputs.reasoning_format = checked(ErrorCode::request, "reasoning_format",
+                                      [&] { return common_reasoning_format_from_name(options.reasoning_format); });
     if (!options.json_schema.empty()) {
         parse_json(ErrorCode::grammar, "JSON schema's bytes", options.json_schema);
     }
@@ -106,8 +103,8 @@ common_chat_templates_inputs make_inputs(const std::string & messages_json, cons
 
 }  // namespace
 
-ChatTemplates::ChatTemplates(std::shared_ptr<const Model> model, const std::string & source) :
-    model_(std::move(model)), templates_(nullptr, common_chat_templates_free) {
+ChatTemplates::ChatTemplates(std::shared_ptr<const Model> model, const std::string & source)
+    : model_(std::move(model)), templates_(nullptr, common_chat_templates_free) {
     if (llama_vocab_type(model_->vocab()) == LLAMA_VOCAB_TYPE_NONE) {
         throw Error(ErrorCode::unsupported, "the model file has no vocabulary");
     }
@@ -126,7 +123,8 @@ ChatTemplates::ChatTemplates(std::shared_ptr<const Model> model, const std::stri
         } catch (const std::exception & e) {
             // llama.cpp throws a sliced std::exception here; the log has the reason.
             const std::string reason = capture.reason();
-            throw Error(ErrorCode::template_, "the chat template is malformed: " + (reason.empty() ? e.what() : reason));
+            throw Error(ErrorCode::template_,
+                        "the chat template is malformed: " + (reason.empty() ? e.what() : reason));
         }
     });
 }

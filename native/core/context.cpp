@@ -53,8 +53,8 @@ void trial_decode(const Model & model, llama_context * ctx) {
 
 }  // namespace
 
-Context::Context(std::shared_ptr<const Model> model, const ContextParams & params) :
-    model_(std::move(model)), params_(resolve(*model_, params)) {
+Context::Context(std::shared_ptr<const Model> model, const ContextParams & params)
+    : model_(std::move(model)), params_(resolve(*model_, params)) {
     llama_context_params native = native_params(params_);
     native.abort_callback = abort_requested;
     native.abort_callback_data = &abort_;

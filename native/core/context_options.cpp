@@ -12,10 +12,10 @@ namespace llamaint {
 
 namespace {
 
-constexpr int32_t max_threads = 512;                 // GGML_MAX_N_THREADS
-constexpr uint32_t max_batch = 1u << 20;             // tokens of one decode
-constexpr uint32_t max_cells = (1u << 31) - 256;     // positions are int32
-constexpr uint32_t cell_multiple = 256;              // llama.cpp pads n_ctx to this
+constexpr int32_t max_threads = 512;              // GGML_MAX_N_THREADS
+constexpr uint32_t max_batch = 1u << 20;          // tokens of one decode
+constexpr uint32_t max_cells = (1u << 31) - 256;  // positions are int32
+constexpr uint32_t cell_multiple = 256;           // llama.cpp pads n_ctx to this
 
 ggml_type cache_type(const char * field, const std::string & name) {
     return choose<ggml_type>(field, name,
@@ -94,10 +94,9 @@ double cache_bytes_per_token(const Model & model, const ContextParams & params) 
     const double n_head_kv = metadata_number(model, ".attention.head_count_kv", n_head);
     const double head = n_head > 0 ? llama_model_n_embd(model.handle()) / n_head : 0;
     const double per_layer =
-        n_head_kv * (metadata_number(model, ".attention.key_length", head) *
-                         element_bytes(cache_type("type_k", params.type_k)) +
-                     metadata_number(model, ".attention.value_length", head) *
-                         element_bytes(cache_type("type_v", params.type_v)));
+        n_head_kv *
+        (metadata_number(model, ".attention.key_length", head) * element_bytes(cache_type("type_k", params.type_k)) +
+         metadata_number(model, ".attention.value_length", head) * element_bytes(cache_type("type_v", params.type_v)));
     return per_layer * llama_model_n_layer(model.handle());
 }
 
@@ -162,12 +161,12 @@ llama_context_params native_params(const ContextParams & params) {
                                                                  { "yarn", LLAMA_ROPE_SCALING_TYPE_YARN },
                                                                  { "longrope", LLAMA_ROPE_SCALING_TYPE_LONGROPE } });
     native.pooling_type = choose<enum llama_pooling_type>("pooling", params.pooling,
-                                                     { { "auto", LLAMA_POOLING_TYPE_UNSPECIFIED },
-                                                       { "none", LLAMA_POOLING_TYPE_NONE },
-                                                       { "mean", LLAMA_POOLING_TYPE_MEAN },
-                                                       { "cls", LLAMA_POOLING_TYPE_CLS },
-                                                       { "last", LLAMA_POOLING_TYPE_LAST },
-                                                       { "rank", LLAMA_POOLING_TYPE_RANK } });
+                                                          { { "auto", LLAMA_POOLING_TYPE_UNSPECIFIED },
+                                                            { "none", LLAMA_POOLING_TYPE_NONE },
+                                                            { "mean", LLAMA_POOLING_TYPE_MEAN },
+                                                            { "cls", LLAMA_POOLING_TYPE_CLS },
+                                                            { "last", LLAMA_POOLING_TYPE_LAST },
+                                                            { "rank", LLAMA_POOLING_TYPE_RANK } });
     native.attention_type = choose<llama_attention_type>("attention", params.attention,
                                                          { { "auto", LLAMA_ATTENTION_TYPE_UNSPECIFIED },
                                                            { "causal", LLAMA_ATTENTION_TYPE_CAUSAL },

@@ -36,10 +36,10 @@ using ErrorNumbers = std::map<std::string, double>;
 
 class Error : public std::runtime_error {
   public:
-    Error(ErrorCode code, const std::string & message, ErrorNumbers numbers = {}) :
-        std::runtime_error(message), code(code), numbers(std::move(numbers)) {}
+    Error(ErrorCode code, const std::string & message, ErrorNumbers numbers = {})
+        : std::runtime_error(message), code(code), numbers(std::move(numbers)) {}
 
-    ErrorCode    code;
+    ErrorCode code;
     ErrorNumbers numbers;
 };
 

@@ -82,8 +82,8 @@ class Checker {
         const auto heads = number("attention.head_count");
         const auto heads_kv = number("attention.head_count_kv");
         if (heads && heads_kv && *heads_kv > 0 && std::fmod(*heads, *heads_kv) != 0) {
-            refuse(key("attention.head_count"), *heads, "must be a multiple of head_count_kv, which is " +
-                                                            std::to_string(static_cast<int64_t>(*heads_kv)));
+            refuse(key("attention.head_count"), *heads,
+                   "must be a multiple of head_count_kv, which is " + std::to_string(static_cast<int64_t>(*heads_kv)));
         }
         const auto width = number("embedding_length");
         if (heads && width && *heads > *width) {
@@ -111,8 +111,8 @@ class Checker {
             return;
         }
         const double heads = number("attention.head_count").value_or(0);
-        const double head = number("attention.key_length").value_or(
-            heads > 0 ? number("embedding_length").value_or(0) / heads : 0);
+        const double head =
+            number("attention.key_length").value_or(heads > 0 ? number("embedding_length").value_or(0) / heads : 0);
         double sum = 0;
         for (const double section : sections->numbers) {
             if (!(section >= 0)) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint64_t max_key_bytes = 65535;
 constexpr uint64_t max_text_bytes = 64 * 1024 * 1024;
-constexpr uint64_t min_entry_bytes = 8 + 4 + 1;   // key length, type, value
+constexpr uint64_t min_entry_bytes = 8 + 4 + 1;  // key length, type, value
 constexpr uint64_t min_tensor_bytes = 8 + 4 + 4 + 8;
 
 // Little-endian values of a file, never past its end.
@@ -67,7 +67,8 @@ class Bytes {
     }
 
     [[noreturn]] void fail(const std::string & reason) const {
-        throw Error(ErrorCode::model_load, path_ + " is damaged: " + reason + " (at byte " + std::to_string(position()) + ")",
+        throw Error(ErrorCode::model_load,
+                    path_ + " is damaged: " + reason + " (at byte " + std::to_string(position()) + ")",
                     { { "position", double(position()) }, { "file_bytes", double(size_) } });
     }
 
@@ -247,7 +248,8 @@ void read_tensors(Bytes & bytes, GgufFile & file, uint64_t count) {
         tensor.offset = bytes.value<uint64_t>("a tensor's offset");
         const auto n_bytes = data_bytes(tensor);
         if (!n_bytes) {
-            bytes.fail("the shape of tensor " + tensor.name + " is not possible for its type " + std::to_string(tensor.type));
+            bytes.fail("the shape of tensor " + tensor.name + " is not possible for its type " +
+                       std::to_string(tensor.type));
         }
         if (!names.insert(tensor.name).second) {
             bytes.fail("tensor " + tensor.name + " stands there twice");

@@ -25,8 +25,8 @@ void apply_overrides(GgufFile & file, const std::map<std::string, MetadataValue>
         const GgufValue * present = file.find(key);
         // llama.cpp would only warn and keep what the file says.
         if (present && present->index() != value.index()) {
-            throw Error(ErrorCode::config,
-                        "kv_overrides: \"" + key + "\" is " + kind_of(*present) + " in the file, not " + kind_of(value));
+            throw Error(ErrorCode::config, "kv_overrides: \"" + key + "\" is " + kind_of(*present) +
+                                               " in the file, not " + kind_of(value));
         }
         std::visit([&, name = key](const auto & v) { file.metadata[name] = v; }, value);
     }

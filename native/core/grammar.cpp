@@ -2,14 +2,13 @@
 
 #include "abort_guard.h"
 #include "big_stack.h"
+#include "common/json-schema-to-grammar.h"
+#include "common/json.h"
 #include "error.h"
 #include "grammar_limits.h"
 #include "grammar_parse.h"
 #include "limits.h"
 #include "log.h"
-
-#include "common/json-schema-to-grammar.h"
-#include "common/json.h"
 
 namespace llamaint {
 
@@ -45,7 +44,8 @@ std::shared_ptr<const Grammar> Grammar::after(const std::vector<llama_token> & t
         } catch (const std::bad_alloc &) {
             throw;
         } catch (const std::exception & e) {
-            throw Error(ErrorCode::grammar, std::string("the grammar cannot begin with the end of the prompt: ") + e.what());
+            throw Error(ErrorCode::grammar,
+                        std::string("the grammar cannot begin with the end of the prompt: ") + e.what());
         }
     });
     return std::shared_ptr<const Grammar>(new Grammar(gbnf_, std::move(advanced)));
@@ -61,7 +61,8 @@ std::shared_ptr<const Grammar> Grammar::from_json_schema(const llama_vocab * voc
         } catch (const std::bad_alloc &) {
             throw;
         } catch (const std::exception & e) {
-            throw Error(ErrorCode::grammar, std::string("the JSON schema cannot be turned into a grammar: ") + e.what());
+            throw Error(ErrorCode::grammar,
+                        std::string("the JSON schema cannot be turned into a grammar: ") + e.what());
         }
     });
     return from_gbnf(vocab, gbnf);

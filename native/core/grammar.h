@@ -36,7 +36,7 @@ class Grammar {
     Grammar(std::string gbnf, SamplerPtr prototype) : gbnf_(std::move(gbnf)), prototype_(std::move(prototype)) {}
 
     std::string gbnf_;
-    SamplerPtr  prototype_;
+    SamplerPtr prototype_;
 };
 
 }  // namespace llamaint

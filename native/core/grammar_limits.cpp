@@ -126,7 +126,8 @@ class Expansion {
                         { { "min", double(low) }, { "max", double(high) } });
         }
         if (high > limits::grammar_repetitions && low <= limits::grammar_repetitions) {
-            log::write(log::warning, "a grammar allows up to " + std::to_string(high) + " repetitions; llama.cpp counts to " +
+            log::write(log::warning, "a grammar allows up to " + std::to_string(high) +
+                                         " repetitions; llama.cpp counts to " +
                                          std::to_string(limits::grammar_repetitions) + ", so there is no upper limit");
             high = low;
         }
@@ -153,7 +154,7 @@ class Expansion {
     const char * p_;
     const char * end_;
     std::vector<size_t> groups_;
-    size_t last_ = 0;   // elements of the symbol before the cursor, which a repetition would copy
+    size_t last_ = 0;  // elements of the symbol before the cursor, which a repetition would copy
     size_t total_ = 0;
 };
 

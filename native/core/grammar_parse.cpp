@@ -2,7 +2,6 @@
 
 #include "error.h"
 #include "limits.h"
-
 #include "src/llama-grammar.h"
 
 #include <algorithm>
@@ -29,9 +28,9 @@ bool ends_alternate(const llama_grammar_element & element) {
 // Paths from a rule to the characters it can begin with.
 class Beginnings {
   public:
-    explicit Beginnings(const llama_grammar_parser & parser) :
-        parser_(parser), rules_(parser.rules), state_(rules_.size(), State::unseen), paths_(rules_.size(), 0),
-        may_be_empty_(empty_rules()) {}
+    explicit Beginnings(const llama_grammar_parser & parser)
+        : parser_(parser), rules_(parser.rules), state_(rules_.size(), State::unseen), paths_(rules_.size(), 0),
+          may_be_empty_(empty_rules()) {}
 
     void check() {
         for (size_t rule = 0; rule < rules_.size(); ++rule) {
@@ -56,7 +55,8 @@ class Beginnings {
                         }
                         alternate_empty = true;
                     } else {
-                        alternate_empty = alternate_empty && element.type == LLAMA_GRETYPE_RULE_REF && empty[element.value];
+                        alternate_empty =
+                            alternate_empty && element.type == LLAMA_GRETYPE_RULE_REF && empty[element.value];
                     }
                 }
             }
@@ -69,11 +69,13 @@ class Beginnings {
             return paths_[rule];
         }
         if (state_[rule] == State::open) {
-            throw Error(ErrorCode::grammar, "the grammar is left-recursive: rule \"" + name(rule) + "\" begins with itself");
+            throw Error(ErrorCode::grammar,
+                        "the grammar is left-recursive: rule \"" + name(rule) + "\" begins with itself");
         }
         if (depth > limits::grammar_chain) {
             throw Error(ErrorCode::grammar,
-                        "the grammar begins with a chain of more than " + std::to_string(limits::grammar_chain) + " rules",
+                        "the grammar begins with a chain of more than " + std::to_string(limits::grammar_chain) +
+                            " rules",
                         { { "limit", double(limits::grammar_chain) } });
         }
         state_[rule] = State::open;

@@ -2,9 +2,8 @@
 // starts a thread and prints; because every function it defines is defined here, the linker never
 // takes its object file from the archive.
 
-#include "log.h"
-
 #include "common/log.h"
+#include "log.h"
 
 #include <cstdarg>
 #include <cstdio>

@@ -165,8 +165,8 @@ uint64_t available_memory_bytes() {
 int32_t runnable_threads() {
     // proc(5): the fourth field of /proc/loadavg is runnable/total.
     std::ifstream file("/proc/loadavg");
-    std::string   one, five, fifteen;
-    int32_t       runnable = 0;
+    std::string one, five, fifteen;
+    int32_t runnable = 0;
     return file >> one >> five >> fifteen >> runnable ? runnable : 0;
 }
 

@@ -1,7 +1,7 @@
 #include "abort_guard.h"
 #include "error.h"
-#include "grammar_cache.h"
 #include "gguf_scan.h"
+#include "grammar_cache.h"
 #include "log.h"
 #include "model.h"
 #include "model_options.h"

@@ -42,7 +42,8 @@ ModelOptions::ModelOptions(const ModelParams & params) : native(llama_model_defa
                                                  { "direct_io", LLAMA_LOAD_MODE_DIRECT_IO } });
     if (params.n_gpu_layers < ModelParams::gpu_layers_all) {
         throw Error(ErrorCode::config,
-                    "n_gpu_layers=" + std::to_string(params.n_gpu_layers) + " is negative; use a count, \"auto\" or \"all\"",
+                    "n_gpu_layers=" + std::to_string(params.n_gpu_layers) +
+                        " is negative; use a count, \"auto\" or \"all\"",
                     { { "n_gpu_layers", double(params.n_gpu_layers) } });
     }
     native.n_gpu_layers = params.n_gpu_layers;
@@ -72,7 +73,8 @@ void ModelOptions::set_devices(const ModelParams & params) {
         for (const auto & name : params.devices) {
             ggml_backend_dev_t device = ggml_backend_dev_by_name(name.c_str());
             if (!device) {
-                throw Error(ErrorCode::config, "devices: there is no \"" + name + "\"; this build has " + joined(known));
+                throw Error(ErrorCode::config,
+                            "devices: there is no \"" + name + "\"; this build has " + joined(known));
             }
             // The CPU always takes part: it is the rest of the list, not an entry of it.
             if (ggml_backend_dev_type(device) != GGML_BACKEND_DEVICE_TYPE_CPU) {
@@ -85,7 +87,8 @@ void ModelOptions::set_devices(const ModelParams & params) {
     }
     if (params.main_gpu < 0 || (params.main_gpu > 0 && static_cast<size_t>(params.main_gpu) >= n_gpus)) {
         throw Error(ErrorCode::config,
-                    "main_gpu=" + std::to_string(params.main_gpu) + ", but there are " + std::to_string(n_gpus) + " GPUs",
+                    "main_gpu=" + std::to_string(params.main_gpu) + ", but there are " + std::to_string(n_gpus) +
+                        " GPUs",
                     { { "main_gpu", double(params.main_gpu) }, { "n_gpus", double(n_gpus) } });
     }
     if (native.split_mode == LLAMA_SPLIT_MODE_TENSOR && n_gpus == 0) {
@@ -135,8 +138,8 @@ void ModelOptions::set_buffer_types(const ModelParams & params) {
     for (const auto & [pattern, name] : params.tensor_buft_overrides) {
         const auto type = known.find(name);
         if (type == known.end()) {
-            throw Error(ErrorCode::config,
-                        "tensor_buft_overrides: there is no buffer type \"" + name + "\"; this build has " + joined(names));
+            throw Error(ErrorCode::config, "tensor_buft_overrides: there is no buffer type \"" + name +
+                                               "\"; this build has " + joined(names));
         }
         if (pattern.size() > max_pattern_bytes || pattern.find('\0') != std::string::npos) {
             throw Error(ErrorCode::config, "tensor_buft_overrides: a pattern has more than " +

@@ -15,7 +15,9 @@ void apply(llama_sampler *, llama_token_data_array * row) {
     for (size_t i = 0; i < row->size; ++i) {
         largest = std::max(largest, row->data[i].logit);
     }
-    const auto impossible = [&](const llama_token_data & candidate) { return !(candidate.logit >= largest - farthest); };
+    const auto impossible = [&](const llama_token_data & candidate) {
+        return !(candidate.logit >= largest - farthest);
+    };
     const auto end = std::remove_if(row->data, row->data + row->size, impossible);
     row->size = static_cast<size_t>(end - row->data);
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "chat.h"
-
 #include "common/chat.h"
 
 #include <string>

@@ -30,9 +30,9 @@ float checked_max(const float * logits, int32_t n) {
         largest = std::max(largest, logits[i]);
     }
     if (nan || !std::isfinite(largest)) {
-        throw Error(ErrorCode::numeric, nan ? "the logits contain NaN"
-                                            : largest > 0 ? "the logits contain infinity"
-                                                          : "all logits are minus infinity");
+        throw Error(ErrorCode::numeric, nan           ? "the logits contain NaN"
+                                        : largest > 0 ? "the logits contain infinity"
+                                                      : "all logits are minus infinity");
     }
     return largest;
 }
@@ -40,8 +40,9 @@ float checked_max(const float * logits, int32_t n) {
 }  // namespace
 
 Sampler::Sampler(std::shared_ptr<const Model> model, const SamplingParams & params,
-                 std::shared_ptr<const Grammar> grammar, int32_t n_ctx) :
-    model_(std::move(model)), params_(params), grammar_source_(std::move(grammar)), seed_(params.seed), n_ctx_(n_ctx) {
+                 std::shared_ptr<const Grammar> grammar, int32_t n_ctx)
+    : model_(std::move(model)), params_(params), grammar_source_(std::move(grammar)), seed_(params.seed),
+      n_ctx_(n_ctx) {
     check_sampling(params_, model_->n_vocab());
     if (seed_ == LLAMA_DEFAULT_SEED) {
         std::random_device entropy;
@@ -130,8 +131,7 @@ void Sampler::build_chain(const std::vector<std::string> & order) {
 
 bool Sampler::picks_the_largest() const {
     const SamplingParams & p = params_;
-    const bool temperature_zero =
-        p.temperature <= 0 && p.dynatemp_range <= 0 && has(p.samplers, "temperature");
+    const bool temperature_zero = p.temperature <= 0 && p.dynatemp_range <= 0 && has(p.samplers, "temperature");
     const bool top_1 = p.top_k == 1 && has(p.samplers, "top_k");
     const bool penalties = p.penalty_last_n != 0 && has(p.samplers, "penalties") &&
                            (p.repeat_penalty != 1 || p.frequency_penalty != 0 || p.presence_penalty != 0);

@@ -39,8 +39,8 @@ void finite(const char * field, double value) {
 }
 
 const std::set<std::string> & sampler_names() {
-    static const std::set<std::string> names = { "penalties", "dry",   "top_n_sigma", "top_k",  "typ_p",     "top_p",
-                                                 "min_p",     "xtc",   "temperature", "infill", "adaptive_p" };
+    static const std::set<std::string> names = { "penalties", "dry", "top_n_sigma", "top_k",  "typ_p",     "top_p",
+                                                 "min_p",     "xtc", "temperature", "infill", "adaptive_p" };
     return names;
 }
 

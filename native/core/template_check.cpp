@@ -1,11 +1,10 @@
 #include "template_check.h"
 
 #include "big_stack.h"
-#include "json_depth.h"
-#include "limits.h"
-
 #include "common/jinja/lexer.h"
 #include "common/jinja/parser.h"
+#include "json_depth.h"
+#include "limits.h"
 
 #include <algorithm>
 #include <set>

@@ -26,9 +26,7 @@ def model(tiny_llama: Path) -> _native.Model:
     return _native.Model.load(str(tiny_llama), _native.ModelParams())
 
 
-def render(
-    templates: _native.ChatTemplates, messages: object = HELLO, **options: object
-) -> _native.RenderedChat:
+def render(templates: _native.ChatTemplates, messages: object = HELLO, **options: object) -> _native.RenderedChat:
     return templates.render(json.dumps(messages), _native.ChatOptions(**options))
 
 
@@ -171,7 +169,7 @@ def test_the_templates_own_message_reaches_the_user(model: _native.Model) -> Non
     "source", ["{% if %}", "{% for x in %}", "{{ 'open", "{% endfor %}", "{% macro %}", "{{ ) }}", "{% if a %}"]
 )
 def test_a_malformed_template_is_refused_with_the_reason(model: _native.Model, source: str) -> None:
-    with pytest.raises(_native.NativeError, match="malformed: .") as caught:
+    with pytest.raises(_native.NativeError, match=r"malformed: .") as caught:
         _native.ChatTemplates(model, source)
     assert caught.value.code == "template"
     assert "std::exception" not in str(caught.value)

@@ -193,7 +193,7 @@ def test_accepting_a_token_that_does_not_fit_is_a_grammar_error(model: _native.M
 
 def test_a_clone_has_its_own_place_in_the_grammar(model: _native.Model) -> None:
     row = np.zeros(384, np.float32)
-    original = make_sampler(model, model.grammar_from_gbnf('root ::= [a] [b]'))
+    original = make_sampler(model, model.grammar_from_gbnf("root ::= [a] [b]"))
     original.accept(ord("a"))
     copy = original.clone()
     original.accept(ord("b"))

@@ -50,7 +50,9 @@ def test_warnings_that_say_nothing_are_debug_lines(tiny_llama: Path) -> None:
     assert not [text for level, text in lines if "full capacity" in text and level >= logging.WARNING]
 
 
-def test_what_llama_cpp_prints_past_its_loggers_is_a_warning(tiny_llama: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_llama_cpp_prints_past_its_loggers_is_a_warning(
+    tiny_llama: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     load(tiny_llama).grammar_from_json_schema('{"type": "string", "pattern": "no anchor"}')
     lines = _native.drain_log(0)
     assert any(level == logging.WARNING and "no anchor" in text for level, text in lines)

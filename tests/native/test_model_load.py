@@ -86,7 +86,7 @@ def test_an_unknown_field_is_a_type_error_that_lists_the_fields() -> None:
 
 
 def test_a_field_of_the_wrong_type_is_a_type_error_that_names_it() -> None:
-    with pytest.raises(TypeError, match="ModelParams.n_gpu_layers"):
+    with pytest.raises(TypeError, match=r"ModelParams\.n_gpu_layers"):
         _native.ModelParams(n_gpu_layers="many")
 
 

@@ -137,7 +137,7 @@ _KINDS: tuple[tuple[int, Callable[[Head, random.Random], Damaged]], ...] = (
 def damaged_copies(path: Path, count: int, seed: int) -> Iterator[Damaged]:
     """``count`` damaged copies of the file; the same ones for the same seed."""
     head = Head(path)
-    rng = random.Random(f"{path.stem}-{seed}")  # noqa: S311
+    rng = random.Random(f"{path.stem}-{seed}")
     weights = [weight for weight, _ in _KINDS]
     makers = [make for _, make in _KINDS]
     for _ in range(count):
