@@ -2,6 +2,7 @@
 
 #include "error.h"
 #include "log.h"
+#include "stack_floor.h"
 
 #include <exception>
 #include <system_error>
@@ -19,10 +20,14 @@ namespace {
 struct Job {
     const std::function<void()> & work;
     log::Capture * capture;
+    size_t stack_bytes;
     std::exception_ptr failure;
 
     void run() {
         log::Adopt adopt(capture);
+#ifndef _WIN32
+        StackFloor floor(stack_bytes);
+#endif
         try {
             work();
         } catch (...) {
@@ -34,7 +39,7 @@ struct Job {
 }  // namespace
 
 void run_on_big_stack(const std::function<void()> & work, size_t stack_bytes) {
-    Job job{ work, log::Capture::innermost(), nullptr };
+    Job job{ work, log::Capture::innermost(), stack_bytes, nullptr };
 #ifdef _WIN32
     (void)stack_bytes;
     std::thread([&] { job.run(); }).join();

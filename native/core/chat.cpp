@@ -6,6 +6,7 @@
 #include "limits.h"
 #include "log.h"
 #include "reply_parser.h"
+#include "stack_floor.h"
 #include "template_check.h"
 
 namespace llamaint {
@@ -138,6 +139,10 @@ RenderedChat ChatTemplates::render(const std::string & messages_json, const Chat
         auto params = std::make_shared<common_chat_params>();
         try {
             *params = common_chat_templates_apply(templates_.get(), inputs);
+        } catch (const StackExhausted & e) {
+            throw Error(ErrorCode::template_, std::string("the chat template cannot be rendered: ") + e.what());
+        } catch (const std::bad_alloc &) {
+            throw;
         } catch (const std::exception & e) {
             throw Error(ErrorCode::template_, "the chat template refuses these messages: " + short_reason(e.what()));
         }

@@ -3,8 +3,11 @@
 #include "big_stack.h"
 #include "common/jinja/lexer.h"
 #include "common/jinja/parser.h"
+#include "common/jinja/runtime.h"
+#include "common/json.h"
 #include "json_depth.h"
 #include "limits.h"
+#include "stack_floor.h"
 
 #include <algorithm>
 #include <set>
@@ -85,6 +88,25 @@ class Nesting {
     size_t elifs_ = 0;
 };
 
+// Renders one message. When llama.cpp loads a template it renders some too, and walks the values that were
+// used in a way that StackFloor does not see; a template that builds a value containing itself ends here.
+void try_once(const jinja::program & program) {
+    try {
+        const common_json input = common_json::parse(
+            R"({"messages":[{"role":"user","content":"Hi"}],"tools":[],"bos_token":"","eos_token":"","add_generation_prompt":true})");
+        jinja::context context;
+        jinja::global_from_json(context, input, /*mark_input=*/true);
+        jinja::runtime(context).execute(program);
+    } catch (const StackExhausted & e) {
+        throw Error(ErrorCode::template_, std::string("the chat template cannot be rendered: ") + e.what());
+    } catch (const std::exception & e) {
+        // Templates may refuse this message; the interpreter wraps what it caught into texts.
+        if (std::string(e.what()).find(StackExhausted().what()) != std::string::npos) {
+            throw Error(ErrorCode::template_, std::string("the chat template cannot be rendered: ") + StackExhausted().what());
+        }
+    }
+}
+
 }  // namespace
 
 void check_template(const std::string & source) {
@@ -98,13 +120,15 @@ void check_template(const std::string & source) {
         throw Error(ErrorCode::template_, std::string("the chat template is malformed: ") + e.what());
     }
     Nesting().add(lexed.tokens);
-    // Parsed here for the message alone: llama.cpp's own loader drops it.
     run_on_big_stack([&] {
+        jinja::program program;
         try {
-            jinja::parse_from_tokens(lexed);
+            // Parsed here for the message: llama.cpp's own loader drops it.
+            program = jinja::parse_from_tokens(lexed);
         } catch (const std::exception & e) {
             throw Error(ErrorCode::template_, std::string("the chat template is malformed: ") + e.what());
         }
+        try_once(program);
     });
 }
 

@@ -12,6 +12,15 @@ from tests.support import tiny_models
 
 HELLO = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}]
 CHATML = "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n"
+# Tool calls as Hermes and Qwen write them.
+HERMES = """{% if tools %}<|im_start|>system
+Tools: {{ tools | tojson }}<|im_end|>
+{% endif %}{% for m in messages %}<|im_start|>{{ m.role }}
+{{ m.content }}{% if m.tool_calls %}{% for c in m.tool_calls %}<tool_call>
+{"name": "{{ c.function.name }}", "arguments": {{ c.function.arguments | tojson }}}
+</tool_call>{% endfor %}{% endif %}<|im_end|>
+{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
+{% endif %}"""
 WEATHER = {
     "type": "function",
     "function": {
@@ -93,7 +102,7 @@ def test_enable_thinking_reaches_the_template(model: _native.Model) -> None:
 
 
 def test_tools_ask_for_a_grammar(model: _native.Model) -> None:
-    templates = _native.ChatTemplates(model, "")
+    templates = _native.ChatTemplates(model, HERMES)
     required = render(templates, tools_json=json.dumps([WEATHER]), tool_choice="required")
     assert "weather" in required.grammar
     assert not required.grammar_lazy
