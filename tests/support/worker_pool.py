@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import select
 import signal
 import subprocess
@@ -42,8 +43,11 @@ class LoadWorker:
         """Have the worker open one file."""
         process = self._running()
         assert process.stdin is not None
-        process.stdin.write(f"{path}\n")
-        process.stdin.flush()
+        try:
+            process.stdin.write(f"{path}\n")
+            process.stdin.flush()
+        except BrokenPipeError:
+            return self._bury(process)
         answer = self._line(process)
         return self._bury(process) if answer is None else Outcome(answer=answer)
 
@@ -52,14 +56,21 @@ class LoadWorker:
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.close()
             assert self._process.wait(30) == 0
-            self._process = None
+            self._drop()
+
+    def kill(self) -> None:
+        """End the worker as a crash would."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
 
     def _running(self) -> subprocess.Popen[str]:
         if self._process is None:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.support.load_worker"],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log.open("w"), text=True, bufsize=1,
-            )  # fmt: skip
+            with self._log.open("w") as log:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-m", "tests.support.load_worker"],
+                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, bufsize=1,
+                )  # fmt: skip
         return self._process
 
     def _line(self, process: subprocess.Popen[str]) -> str | None:
@@ -75,5 +86,14 @@ class LoadWorker:
             process.send_signal(signal.SIGKILL)
             process.wait()
             code = -signal.SIGALRM  # it did not die: it hung
-        self._process = None
+        self._drop()
         return Outcome(answer=None, exit_code=code, stderr=self._log.read_text(errors="replace")[-2000:])
+
+    def _drop(self) -> None:
+        """Close the pipes of a process that has ended."""
+        assert self._process is not None
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    stream.close()
+        self._process = None
