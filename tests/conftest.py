@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,10 @@ from tests.support import tiny_models
 _HERE = Path(__file__).parent
 # Folder below tests/ -> marker of everything in it.
 _MARKERS = {"native": "native", "parity": "parity"}
+
+
+# A shell that runs the tests in the background has them ignore Ctrl-C, and the programs they start too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
