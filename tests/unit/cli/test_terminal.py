@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -56,8 +57,11 @@ class Terminal:
         os.kill(self.process.pid, signal.SIGINT)
 
     def finish(self) -> int:
-        while self._read():
-            pass
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            ready, _, _ = select.select([self._leader], [], [], 1.0)
+            if ready and not self._read():
+                break
         return self.process.wait(30)
 
     @property
@@ -121,6 +125,7 @@ def test_interrupt_stops_the_answer_and_the_conversation_goes_on(terminal):
 def test_interrupt_at_the_prompt_leaves_with_130(terminal):
     chat = terminal("reply='hello'", "chat")
     chat.wait_for("> ")
+    time.sleep(1.0)  # the prompt is drawn a moment before the terminal is read
     chat.interrupt()
     assert chat.finish() == 130
 
