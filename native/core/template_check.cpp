@@ -102,7 +102,8 @@ void try_once(const jinja::program & program) {
     } catch (const std::exception & e) {
         // Templates may refuse this message; the interpreter wraps what it caught into texts.
         if (std::string(e.what()).find(StackExhausted().what()) != std::string::npos) {
-            throw Error(ErrorCode::template_, std::string("the chat template cannot be rendered: ") + StackExhausted().what());
+            throw Error(ErrorCode::template_,
+                        std::string("the chat template cannot be rendered: ") + StackExhausted().what());
         }
     }
 }
