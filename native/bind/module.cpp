@@ -24,10 +24,6 @@ PYBIND11_MODULE(_native, m) {
     bind::register_model(m);
     bind::register_sampler(m);
     bind::register_chat(m);
-#ifdef LLAMAINT_WITH_ENGINE
     bind::register_engine(m);
-#endif
-#ifdef LLAMAINT_WITH_EMBED
     bind::register_embed(m);
-#endif
 }

@@ -35,8 +35,9 @@ Sampled sample(Sampler & self, const Row & logits, int32_t n_top) {
 void register_sampler(py::module_ & m) {
     py::class_<Sampler>(m, "Sampler", "The sampling state of one sequence, without an engine. One thread at a time.")
         .def(py::init([](const std::shared_ptr<Model> & model, const SamplingParams & params,
-                         const std::shared_ptr<Grammar> & grammar,
-                         int32_t n_ctx) { return std::make_unique<Sampler>(model, params, grammar, n_ctx); }),
+                         const std::optional<std::shared_ptr<Grammar>> & grammar, int32_t n_ctx) {
+                 return std::make_unique<Sampler>(model, params, grammar.value_or(nullptr), n_ctx);
+             }),
              py::arg("model"), py::arg("params"), py::arg("grammar") = py::none(), py::arg("n_ctx") = 4096,
              py::call_guard<ReleaseGil>())
         .def("accept_prompt", &Sampler::accept_prompt, py::arg("tokens"), py::call_guard<ReleaseGil>(),
