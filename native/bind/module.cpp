@@ -1,6 +1,7 @@
 #include "module.h"
 
 #include "core/abort_guard.h"
+#include "core/fork_guard.h"
 #include "core/log.h"
 #include "exit_guard.h"
 #include "llama.h"
@@ -11,6 +12,7 @@ PYBIND11_MODULE(_native, m) {
     install_abort_hook();
     log::install();
     llama_backend_init();
+    install_fork_guard();
     // After ggml, whose handler it passes everything else on to.
     bind::install_exit_guard();
 
