@@ -31,6 +31,7 @@ PROMPT = "The harbour was quiet in the early morning, and the boats lay close to
 N_THREADS = 2
 N_PROMPT, N_DECODE = 512, 64
 N_STREAMS, N_STREAM_TOKENS = 16, 64
+N_CTX_STREAM = 256  # of each stream; llama-server divides its context in the same way
 
 
 def prompt_tokens(llm: Llama, n_tokens: int) -> list[int]:
@@ -68,6 +69,12 @@ def stream_prompts(llm: Llama) -> list[list[int]]:
     return [llm.tokenize(head, add_bos=False) + prompt_tokens(llm, 60) for head in heads]
 
 
+def open_streams(model: str | Path, *, kv_unified: bool) -> Llama:
+    """An engine for all streams whose memory is as large as llama-server's."""
+    n_ctx = N_CTX_STREAM * (N_STREAMS if kv_unified else 1)
+    return Llama(model, n_ctx=n_ctx, n_parallel=N_STREAMS, n_threads=N_THREADS, kv_unified=kv_unified)
+
+
 def our_streams(llm: Llama) -> float:
     """Generated tokens per second of all streams together, prompts included in the time."""
     prompts = stream_prompts(llm)
@@ -84,9 +91,8 @@ def our_streams(llm: Llama) -> float:
     return sum(result.usage.completion_tokens for result in results) / (time.perf_counter() - start)
 
 
-def server_streams(llm: Llama, server: LlamaServer) -> float:
+def server_streams(prompts: list[list[int]], server: LlamaServer) -> float:
     """The same through llama-server."""
-    prompts = stream_prompts(llm)
     start = time.perf_counter()
     with ThreadPoolExecutor(N_STREAMS) as pool:
         results = list(
@@ -126,7 +132,8 @@ def our_memory(model: Path) -> float:
         "import os, psutil\n"
         "from llamaint import Llama\n"
         "from benchmarks.bench_text import our_streams\n"
-        f"llm = Llama({str(model)!r}, n_ctx=4096, n_parallel={N_STREAMS}, n_threads={N_THREADS})\n"
+        "from benchmarks.bench_text import open_streams\n"
+        f"llm = open_streams({str(model)!r}, kv_unified=False)\n"
         "our_streams(llm)\n"
         "print(psutil.Process().memory_info().rss / 2**20)\n"
     )
@@ -150,13 +157,46 @@ def other_python(model: Path, n_decode: int) -> float:
     return float(out.split()[-1])
 
 
+def stream_server(model: Path, *, kv_unified: bool) -> LlamaServer:
+    """llama-server with as many slots as there are streams."""
+    extra = ("--kv-unified",) if kv_unified else ()
+    return LlamaServer(model, n_ctx=N_CTX_STREAM, n_slots=N_STREAMS, n_threads=N_THREADS, extra=extra)
+
+
+def streams_row(model: Path, repeats: int, *, kv_unified: bool) -> Row:
+    """All streams at once, both sides with a cache per stream or both with a shared one."""
+    with open_streams(model, kv_unified=kv_unified) as llm, stream_server(model, kv_unified=kv_unified) as server:
+        return compare(
+            f"{N_STREAMS} streams, " + ("one cache" if kv_unified else "a cache each"),
+            "tok/s",
+            "llama-server" + (" --kv-unified" if kv_unified else ""),
+            lambda: our_streams(llm),
+            lambda: server_streams(stream_prompts(llm), server),
+            repeats,
+            ">= 1.0",
+        )
+
+
+def memory_row(model: Path) -> Row:
+    """Resident memory after all streams were served."""
+
+    def their_memory() -> float:
+        with stream_server(model, kv_unified=False) as server:
+            server_streams(prompts, server)
+            return resident_mib(server.pid)
+
+    with Llama(model, n_ctx=256, n_parallel=1) as llm:
+        prompts = stream_prompts(llm)
+    return compare("resident memory", "MiB", "llama-server", lambda: our_memory(model), their_memory, 1, "<= 1.1")
+
+
 def measure(model: Path, repeats: int, only: set[str]) -> Iterator[Row]:
     """One row after the other."""
 
     def wanted(name: str) -> bool:
         return not only or name in only
 
-    with Llama(model, n_ctx=4096, n_parallel=N_STREAMS, n_threads=N_THREADS) as llm:
+    with Llama(model, n_ctx=1024, n_parallel=1, n_threads=N_THREADS) as llm:
         pairs: list[tuple[str, Callable[[], float], Callable[[], float], str]] = [
             ("decode", lambda: decode_rate(llm), lambda: llama_bench(model, 0, N_DECODE), ">= 0.97"),
             ("prefill", lambda: prefill_rate(llm), lambda: llama_bench(model, N_PROMPT, 0), ">= 0.97"),
@@ -174,29 +214,11 @@ def measure(model: Path, repeats: int, only: set[str]) -> Iterator[Row]:
                 max(1, repeats // 2),
                 "-",
             )
-        if wanted("streams") or wanted("memory"):
-            with LlamaServer(model, n_ctx=4096 // N_STREAMS, n_slots=N_STREAMS, n_threads=N_THREADS) as server:
-                if wanted("streams"):
-                    yield compare(
-                        f"{N_STREAMS} streams",
-                        "tok/s",
-                        "llama-server",
-                        lambda: our_streams(llm),
-                        lambda: server_streams(llm, server),
-                        repeats,
-                        ">= 1.0",
-                    )
-                if wanted("memory"):
-                    server_streams(llm, server)
-                    yield compare(
-                        "resident memory",
-                        "MiB",
-                        "llama-server",
-                        lambda: our_memory(model),
-                        lambda: resident_mib(server.pid),
-                        1,
-                        "<= 1.1",
-                    )
+    if wanted("streams"):
+        yield streams_row(model, repeats, kv_unified=False)
+        yield streams_row(model, repeats, kv_unified=True)
+    if wanted("memory"):
+        yield memory_row(model)
     if wanted("busy"):
         with Llama(model, n_ctx=1024, n_parallel=1) as llm:
             yield compare(

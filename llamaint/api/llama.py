@@ -82,6 +82,7 @@ class Llama(EngineObject, OpenAIFace):
         offload_kqv: bool = _CONTEXT.offload_kqv,
         op_offload: bool = _CONTEXT.op_offload,
         swa_full: bool = _CONTEXT.swa_full,
+        kv_unified: bool = _CONTEXT.kv_unified,
         rope_scaling: RopeScaling = _CONTEXT.rope_scaling,
         rope_freq_base: float = _CONTEXT.rope_freq_base,
         rope_freq_scale: float = _CONTEXT.rope_freq_scale,

@@ -46,6 +46,7 @@ class LoadSettings(ModelSettings, total=False):
     offload_kqv: bool
     op_offload: bool
     swa_full: bool
+    kv_unified: bool
     rope_scaling: RopeScaling
     rope_freq_base: float
     rope_freq_scale: float

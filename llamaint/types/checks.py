@@ -84,7 +84,9 @@ CONTEXT_RULES: Mapping[str, Rule] = {
     "yarn_orig_ctx": integer(0),
     "n_cache_slots": optional(integer(0, MAX_SEQUENCES - 1)),
     "max_queue": integer(1),
-    **dict.fromkeys(("offload_kqv", "op_offload", "swa_full", "prefix_cache", "deterministic", "no_perf"), flag),
+    **dict.fromkeys(
+        ("offload_kqv", "op_offload", "swa_full", "kv_unified", "prefix_cache", "deterministic", "no_perf"), flag
+    ),
 }
 
 EMBEDDING_RULES: Mapping[str, Rule] = {

@@ -61,7 +61,8 @@ class ContextParams:
     """The engine's memory, batching and threads.
 
     Attributes:
-        n_ctx: tokens that all sequences together can hold; one sequence may use them all.
+        n_ctx: tokens that all sequences together can hold; one sequence may use them all. With
+            ``kv_unified=False`` or ``deterministic`` every sequence has as many of its own.
             0 takes the model's trained window, capped by the memory that is free.
         n_batch: tokens one decode may carry.
         n_ubatch: tokens evaluated at once; non-causal inputs must fit.
@@ -75,6 +76,9 @@ class ContextParams:
         offload_kqv: keep the cache on the GPU.
         op_offload: offload large host operations to the GPU.
         swa_full: full-size cache for sliding-window layers (more prefix reuse, more memory).
+        kv_unified: one pool of cells for all sequences. ``False`` gives each of them its own: more
+            memory for the same window and no shared beginnings, but attention never passes over
+            other sequences' cells, which many streams at once notice.
         rope_scaling, rope_freq_base, rope_freq_scale, yarn_ext_factor, yarn_attn_factor,
         yarn_beta_fast, yarn_beta_slow, yarn_orig_ctx: RoPE and YaRN; 0 or negative means the model's.
         prefix_cache: keep finished sequences and start new requests from their longest common prefix.
@@ -96,6 +100,7 @@ class ContextParams:
     offload_kqv: bool = True
     op_offload: bool = True
     swa_full: bool = False
+    kv_unified: bool = True
     rope_scaling: RopeScaling = "auto"
     rope_freq_base: float = 0.0
     rope_freq_scale: float = 0.0

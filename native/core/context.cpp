@@ -90,6 +90,7 @@ Context::Context(std::shared_ptr<const Model> model, const ContextParams & param
         llama_attach_threadpool(ctx_, threadpool_, threadpool_);
     }
     params_.n_ctx = llama_n_ctx(ctx_);
+    n_ctx_seq_ = std::min(llama_n_ctx_seq(ctx_), n_positions(*model_));
     params_.n_batch = llama_n_batch(ctx_);
     params_.n_ubatch = llama_n_ubatch(ctx_);
     if (!llama_get_memory(ctx_)) {

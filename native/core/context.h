@@ -61,7 +61,7 @@ class Context {
     const ContextParams & params() const { return params_; }  // resolved: no zeros left
 
     uint32_t n_ctx() const { return llama_n_ctx(ctx_); }
-    uint32_t n_ctx_seq() const { return llama_n_ctx_seq(ctx_); }
+    uint32_t n_ctx_seq() const { return n_ctx_seq_; }  // positions one sequence may use
     uint32_t n_batch() const { return llama_n_batch(ctx_); }
     uint32_t n_ubatch() const { return llama_n_ubatch(ctx_); }
     uint32_t n_seq_max() const { return llama_n_seq_max(ctx_); }
@@ -90,6 +90,7 @@ class Context {
     llama_context * ctx_ = nullptr;
     ggml_threadpool_t threadpool_ = nullptr;
     MemoryKind kind_ = MemoryKind::none;
+    uint32_t n_ctx_seq_ = 0;
     int32_t max_threads_ = 1;
     std::atomic<bool> abort_{ false };
 };

@@ -1,12 +1,15 @@
 #include "context_options.h"
 
 #include "choice.h"
+#include "devices.h"
 #include "error.h"
 #include "limits.h"
+#include "log.h"
 #include "machine.h"
 
 #include <algorithm>
 #include <cmath>
+#include <thread>
 
 namespace llamaint {
 
@@ -68,6 +71,31 @@ double metadata_number(const Model & model, const std::string & suffix, double o
     return text && !text->empty() ? std::strtod(text->c_str(), nullptr) : otherwise;
 }
 
+// Threads beyond the processors take turns on them and wait for each other at every node of the graph.
+int32_t capped_threads(const char * field, int32_t n_threads) {
+    const int32_t n_processors = std::max(1, static_cast<int32_t>(std::thread::hardware_concurrency()));
+    if (n_threads > n_processors) {
+        log::write(log::warning, std::string(field) + "=" + std::to_string(n_threads) + ", but the machine has " +
+                                     std::to_string(n_processors) + " processors; it is set to that");
+    }
+    return std::min(n_threads, n_processors);
+}
+
+// A cache that main memory cannot hold would end the process when it is first written to. Where the
+// size is only bounded (windows, recurrent layers) or memory is elsewhere, llama.cpp has to find out.
+void check_cache_fits(const Model & model, const ContextParams & params) {
+    const bool size_known = llama_model_n_swa(model.handle()) == 0 && !llama_model_is_hybrid(model.handle());
+    const double wanted = cache_bytes_per_token(model, params) * double(params.n_ctx);
+    const double available = double(available_memory_bytes());
+    if (size_known && !has_gpu() && available > 0 && wanted > available) {
+        const auto mib = [](double bytes) { return std::to_string(static_cast<int64_t>(bytes / (1 << 20))); };
+        throw Error(ErrorCode::capacity,
+                    "a cache of " + std::to_string(params.n_ctx) + " tokens takes " + mib(wanted) + " MiB; " +
+                        mib(available) + " MiB of memory are free",
+                    { { "n_ctx", double(params.n_ctx) }, { "bytes", wanted }, { "available_bytes", available } });
+    }
+}
+
 uint32_t default_n_ctx(const Model & model, const ContextParams & params) {
     const uint32_t trained = static_cast<uint32_t>(std::max(llama_model_n_ctx_train(model.handle()), 0));
     if (trained == 0) {
@@ -100,6 +128,15 @@ double cache_bytes_per_token(const Model & model, const ContextParams & params) 
     return per_layer * llama_model_n_layer(model.handle());
 }
 
+uint32_t n_positions(const Model & model) {
+    for (const char * arch : { "bert", "gpt2", "mpt", "starcoder" }) {
+        if (model.arch() == arch) {
+            return static_cast<uint32_t>(std::max(llama_model_n_ctx_train(model.handle()), 0));
+        }
+    }
+    return UINT32_MAX;
+}
+
 ContextParams resolve(const Model & model, const ContextParams & params) {
     if (model.vocab_only()) {
         throw Error(ErrorCode::config, "the model was loaded with vocab_only: it has no weights to run");
@@ -128,10 +165,13 @@ ContextParams resolve(const Model & model, const ContextParams & params) {
     if (r.n_threads_batch == 0) {
         r.n_threads_batch = r.n_threads;
     }
+    r.n_threads = capped_threads("n_threads", r.n_threads);
+    r.n_threads_batch = capped_threads("n_threads_batch", r.n_threads_batch);
     if (r.n_ctx == 0) {
         r.n_ctx = default_n_ctx(model, r);
     }
     r.n_ctx = (r.n_ctx + cell_multiple - 1) / cell_multiple * cell_multiple;
+    check_cache_fits(model, r);
     r.n_batch = std::min(r.n_batch, r.n_ctx);
     if (r.n_batch < r.n_seq_max) {
         refuse("n_batch", r.n_batch,

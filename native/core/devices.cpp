@@ -56,6 +56,11 @@ std::vector<Device> list_devices() {
     return devices;
 }
 
+bool has_gpu() {
+    return ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_GPU) ||
+           ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_IGPU);
+}
+
 std::map<std::string, std::string> build_info() {
     return { { "llama_cpp_version", llama_version() },
              { "llama_cpp_commit", LLAMAINT_LLAMA_CPP_COMMIT },

@@ -18,6 +18,9 @@ struct Device {
 
 std::vector<Device> list_devices();
 
+// Whether ggml sees a GPU, on a card or beside the CPU.
+bool has_gpu();
+
 // llama_cpp_version, llama_cpp_commit, compiler, system_info.
 std::map<std::string, std::string> build_info();
 

@@ -35,14 +35,16 @@ Ring & ring() {
     return *instance;
 }
 
-// Warnings that say nothing a user could act on; they are written as debug lines.
-constexpr std::array<const char *, 6> noise = {
+// Lines that say nothing a user could act on, or report what a cancel asked for; they are written as debug lines.
+constexpr std::array<const char *, 8> noise = {
     "output_all",
     "full capacity of the model will not be utilized",
     "special_eos_id is not in special_eog_ids",
     "control-looking token",
     "model default pooling_type is",
     "model has unused tensor",
+    "failed to compute graph, compute status: 1",  // aborted
+    "failed to decode, ret = 2",                   // the same
 };
 
 bool is_noise(const std::string & text) {
@@ -101,7 +103,7 @@ struct ThreadState {
         }
         Line line{ level, std::move(pending) };
         pending.clear();
-        if (line.level == warning && is_noise(line.text)) {
+        if (line.level >= warning && is_noise(line.text)) {
             line.level = debug;
         }
         for (Capture * c = capture; c; c = c->outer_) {

@@ -4,9 +4,11 @@
 #include "error.h"
 #include "logprobs.h"
 #include "possible_only.h"
+#include "row_max.h"
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <random>
 
 namespace llamaint {
@@ -19,22 +21,6 @@ bool has(const std::vector<std::string> & names, const char * name) {
 
 int32_t window(int32_t last_n, int32_t n_ctx) {
     return last_n < 0 ? n_ctx : last_n;
-}
-
-// The row's largest value. Throws Error(numeric) for a row nothing can be picked from.
-float checked_max(const float * logits, int32_t n) {
-    float largest = -INFINITY;
-    bool nan = false;
-    for (int32_t i = 0; i < n; ++i) {
-        nan |= logits[i] != logits[i];
-        largest = std::max(largest, logits[i]);
-    }
-    if (nan || !std::isfinite(largest)) {
-        throw Error(ErrorCode::numeric, nan           ? "the logits contain NaN"
-                                        : largest > 0 ? "the logits contain infinity"
-                                                      : "all logits are minus infinity");
-    }
-    return largest;
 }
 
 }  // namespace
@@ -60,15 +46,19 @@ Sampler::Sampler(std::shared_ptr<const Model> model, const SamplingParams & para
 void Sampler::collect_biases() {
     int32_t n_suppressed = 0;
     const llama_token * suppressed = llama_vocab_get_suppress_tokens(model_->vocab(), &n_suppressed);
-    biases_ = params_.logit_bias;
+    std::map<Token, float> bias_of;
+    for (const auto & [token, bias] : params_.logit_bias) {
+        bias_of[token] += bias;
+    }
     for (int32_t i = 0; i < n_suppressed; ++i) {
-        biases_.emplace_back(suppressed[i], -INFINITY);
+        bias_of[suppressed[i]] = -INFINITY;
     }
     if (params_.ignore_eos) {
         for (const Token token : model_->eog_tokens()) {
-            biases_.emplace_back(token, -INFINITY);
+            bias_of[token] = -INFINITY;
         }
     }
+    biases_.assign(bias_of.begin(), bias_of.end());
 }
 
 void Sampler::build_chain(const std::vector<std::string> & order) {
@@ -140,7 +130,7 @@ bool Sampler::picks_the_largest() const {
     const bool typical = p.typical_p < 1 && has(p.samplers, "typ_p");
     const bool xtc = p.xtc_probability > 0 && has(p.samplers, "xtc");
     return (temperature_zero || top_1) && !penalties && !dry && !typical && !xtc && p.adaptive_target < 0 &&
-           p.mirostat == 0 && biases_.empty() && !has(p.samplers, "infill");
+           p.mirostat == 0 && !has(p.samplers, "infill");
 }
 
 void Sampler::accept_prompt(const Tokens & tokens) {
@@ -150,6 +140,12 @@ void Sampler::accept_prompt(const Tokens & tokens) {
             llama_sampler_accept(sampler, token);
         }
     }
+}
+
+bool Sampler::biases_decide(const float * logits, const LargestLogit & largest) const {
+    return std::any_of(biases_.begin(), biases_.end(), [&](const auto & entry) {
+        return entry.first == largest.token || logits[entry.first] + entry.second >= largest.logit;
+    });
 }
 
 void Sampler::fill_candidates(const float * logits) {
@@ -194,11 +190,11 @@ llama_token_data_array Sampler::pick_by_grammar(const float * logits) {
 
 SampledToken Sampler::sample(const float * logits, int32_t n_top) {
     const int32_t n = model_->n_vocab();
-    const float largest = checked_max(logits, n);
+    const LargestLogit largest = largest_logit(logits, n);
     SampledToken result;
     double sampled_logprob = 0;
-    if (greedy_ && (!grammar_ || n_top < 0)) {
-        result.token = static_cast<Token>(std::find(logits, logits + n, largest) - logits);
+    if (greedy_ && (!grammar_ || n_top < 0) && !biases_decide(logits, largest)) {
+        result.token = largest.token;
     }
     llama_token_data_array row = { nullptr, 0, -1, false };
     if (result.token == LLAMA_TOKEN_NULL) {
@@ -214,7 +210,7 @@ SampledToken Sampler::sample(const float * logits, int32_t n_top) {
         if (row.data) {
             sampled_logprob = log_probability(row);
         }
-        const RawLogprobs raw(logits, n, largest);
+        const RawLogprobs raw(logits, n, largest.logit);
         result.raw_logprob = raw.of(result.token);
         result.sampled_logprob = static_cast<float>(sampled_logprob);
         result.top = raw.top(n_top);

@@ -66,6 +66,8 @@ struct SampledToken {
 // Edits the row of float32 [n_vocab] in place, given all tokens so far (prompt included).
 using LogitsProcessor = std::function<void(const Tokens & tokens, float * logits, int32_t n_vocab)>;
 
+struct LargestLogit;
+
 // The sampling state of one sequence: chain, grammar, random numbers, history. One thread at a time.
 class Sampler {
   public:
@@ -98,6 +100,7 @@ class Sampler {
     void collect_biases();
     void build_chain(const std::vector<std::string> & order);
     bool picks_the_largest() const;
+    bool biases_decide(const float * logits, const LargestLogit & largest) const;
     void fill_candidates(const float * logits);
     llama_token_data_array run_chain();
     llama_token_data_array pick_by_grammar(const float * logits);

@@ -21,9 +21,9 @@ ggml_threadpool_t make_threadpool(int32_t n_threads) {
         return nullptr;
     }
     ggml_threadpool_params params = ggml_threadpool_params_default(n_threads);
-    // Idle workers sleep. Polling between decodes saves microseconds per token on an idle machine
-    // and takes the core of whoever else wants to run on a busy one.
-    params.poll = 0;
+    // Idle workers sleep after some milliseconds: they are awake when the next token's graph comes, and
+    // an engine that waits takes no core from anybody.
+    params.poll = 1;
     return create(&params);
 }
 

@@ -1,8 +1,8 @@
 #include "embed_plan.h"
 
 #include "core/context_options.h"
+#include "core/devices.h"
 #include "core/error.h"
-#include "ggml-backend.h"
 
 #include <algorithm>
 
@@ -16,17 +16,6 @@ constexpr uint32_t default_pack_tokens = 128;
 // Each worker has a context of its own; beyond this many a worker gets more threads instead.
 constexpr uint32_t max_workers = 8;
 
-// These architectures look their positions up in a table as long as the trained window; llama.cpp
-// aborts beyond its end.
-bool has_position_table(const Model & model) {
-    for (const char * arch : { "bert", "gpt2", "mpt", "starcoder" }) {
-        if (model.arch() == arch) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool is_causal(const Model & model, const ContextParams & context) {
     if (context.attention != "auto") {
         return context.attention == "causal";
@@ -37,15 +26,6 @@ bool is_causal(const Model & model, const ContextParams & context) {
     const std::string said = model.metadata_value(model.arch() + ".attention.causal").value_or("");
     return said.empty() ? model.arch().find("bert") == std::string::npos && model.arch() != "gemma-embedding"
                         : said == "true";
-}
-
-bool has_gpu() {
-    for (const auto type : { GGML_BACKEND_DEVICE_TYPE_GPU, GGML_BACKEND_DEVICE_TYPE_IGPU }) {
-        if (ggml_backend_dev_by_type(type)) {
-            return true;
-        }
-    }
-    return false;
 }
 
 }  // namespace
@@ -65,7 +45,7 @@ EmbedPlan plan_embedding(const Model & model, const ContextParams & params, uint
     base.n_batch = std::max({ base.n_batch, base.n_ubatch, pack_tokens });
 
     const auto trained = static_cast<uint32_t>(std::max(llama_model_n_ctx_train(model.handle()), 0));
-    if (has_position_table(model) && params.n_ctx > trained) {
+    if (params.n_ctx > n_positions(model)) {
         throw Error(
             ErrorCode::config,
             "n_ctx=" + std::to_string(params.n_ctx) + ", but the model (" + model.arch() +

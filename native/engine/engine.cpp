@@ -33,7 +33,6 @@ void make_deterministic(ContextParams & context, uint32_t n_slots) {
         context.flash_attn = "on";
     }
     context.kv_unified = n_slots == 1;
-    context.n_ctx *= n_slots;  // 0 stays the model's window, shared
 }
 
 }  // namespace
@@ -70,6 +69,10 @@ Engine::Engine(std::shared_ptr<const Model> model, const EngineParams & params)
     context.pooling = "none";
     if (params.deterministic) {
         make_deterministic(context, n_slots);
+    }
+    if (!context.kv_unified) {
+        // 0 stays the model's window, shared. What does not fit is refused with the context's other checks.
+        context.n_ctx = static_cast<uint32_t>(std::min<uint64_t>(uint64_t(context.n_ctx) * n_slots, UINT32_MAX));
     }
     context.n_batch = std::max({ context.n_batch, n_slots, 2u });
     context.n_ubatch = std::max(context.n_ubatch, 2u);

@@ -210,6 +210,9 @@ std::vector<Loop::Planned> Loop::plan() {
             planned.push_back({ candidates[i], rows[i], -1 });
         }
     }
+    // Where each sequence has a stream of its own, llama.cpp evaluates only neighbours at once, in rising order.
+    std::sort(planned.begin(), planned.end(),
+              [](const Planned & a, const Planned & b) { return a.sequence->slot < b.sequence->slot; });
     return planned;
 }
 

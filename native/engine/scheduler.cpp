@@ -26,7 +26,9 @@ std::vector<uint32_t> plan_rows(const std::vector<SeqView> & views, const StepBu
     };
     for (size_t i = 0; i < views.size(); i++) {
         if (!views[i].generating) {
-            give(i, budget.fair_rows);
+            // A short rest is taken along: a decode for a few rows costs almost as much as one for many.
+            const bool short_rest = views[i].pending <= budget.fair_rows + budget.fair_rows / 2;
+            give(i, short_rest ? views[i].pending : budget.fair_rows);
         }
     }
     for (size_t i = 0; i < views.size(); i++) {

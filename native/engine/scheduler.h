@@ -20,7 +20,8 @@ struct StepBudget {
 
 // Rows of the next decode, one entry per view in the same order; 0 leaves a sequence out.
 // Generating sequences come first, one row each. What is left goes to prompts: every one gets
-// `fair_rows`, so that a short prompt is not held up by a long one, then the oldest take the rest.
+// `fair_rows`, or half as many again if that completes it, so that a short prompt is not held up by a
+// long one; then the oldest take the rest.
 // Pure function; views are ordered by age, oldest first.
 std::vector<uint32_t> plan_rows(const std::vector<SeqView> & views, const StepBudget & budget);
 

@@ -17,7 +17,7 @@ Slots::Slots(Context & context, const Options & options)
       can_share_(context.params().kv_unified && !whole_only_),
       n_swa_(static_cast<uint32_t>(std::max(0, llama_model_n_swa(context.model()->handle())))) {
     for (uint32_t slot = context.n_seq_max(); slot-- > 0;) {
-        free_.push_back(static_cast<int32_t>(slot));
+        free_.insert(static_cast<int32_t>(slot));
     }
 }
 
@@ -70,7 +70,7 @@ int32_t Slots::fork(int32_t src) {
 void Slots::release(int32_t slot, const Tokens & tokens, uint32_t n_committed, bool keep) {
     if (!keep || !options_.prefix_cache || n_committed == 0 || options_.n_cache_slots == 0) {
         clear(slot);
-        free_.push_back(slot);
+        free_.insert(slot);
         return;
     }
     TokenIds kept(tokens.begin(), tokens.begin() + n_committed);
@@ -84,7 +84,7 @@ void Slots::release(int32_t slot, const Tokens & tokens, uint32_t n_committed, b
     for (const int32_t other : covered) {
         cache_.erase(other);
         clear(other);
-        free_.push_back(other);
+        free_.insert(other);
     }
     cache_.insert(slot, std::move(kept));
     while (cache_.size() > options_.n_cache_slots) {
@@ -118,7 +118,7 @@ bool Slots::evict_one() {
     }
     cache_.erase(slot);
     clear(slot);
-    free_.push_back(slot);
+    free_.insert(slot);
     n_evicted_++;
     return true;
 }
@@ -154,8 +154,8 @@ int32_t Slots::take_free() {
     if (free_.empty()) {
         evict_one();
     }
-    const int32_t slot = free_.back();
-    free_.pop_back();
+    const int32_t slot = *free_.begin();
+    free_.erase(free_.begin());
     return slot;
 }
 

@@ -5,6 +5,7 @@
 #include "prefix_cache.h"
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 namespace llamaint {
@@ -70,7 +71,7 @@ class Slots {
     uint32_t n_swa_;
     KvLedger ledger_;
     PrefixCache cache_;
-    std::vector<int32_t> free_;
+    std::set<int32_t> free_;  // the lowest is taken: decodes are fastest over neighbours (Loop::plan)
     uint64_t n_evicted_ = 0;
 };
 

@@ -41,6 +41,11 @@ TEST_CASE("the oldest prompt takes what fairness leaves") {
     CHECK(rows == std::vector<uint32_t>{ 300, 50, 50 });
 }
 
+TEST_CASE("a short rest of a prompt does not wait for a decode of its own") {
+    const auto rows = plan_rows({ generating, prompt(40), prompt(49), prompt(70) }, { 512, 9000, 96, 32 });
+    CHECK(rows == std::vector<uint32_t>{ 1, 40, 32, 24 });
+}
+
 TEST_CASE("no plan exceeds rows or free cells") {
     for (uint32_t max_rows : { 1u, 7u, 64u }) {
         for (uint32_t free_cells : { 0u, 3u, 1000u }) {

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
-from llamaint import ConfigError, Llama, LlamaintError, ModelLoadError, ModelNotFoundError, TemplateError
+from llamaint import (
+    ConfigError,
+    Llama,
+    LlamaintError,
+    ModelLoadError,
+    ModelNotFoundError,
+    PromptTooLongError,
+    TemplateError,
+)
 
 
 def test_missing_file_is_reported_by_name():
@@ -63,6 +73,21 @@ def test_settings_show_in_info(cycle_llama):
         assert (info["n_ctx"], info["n_parallel"], info["n_slots"], info["n_threads"]) == (1024, 3, 4, 1)
         assert (info["type_k"], info["flash_attn"]) == ("q8_0", "on")
         assert info["arch"] == "llama"
+
+
+def test_without_a_shared_cache_every_sequence_has_its_own_window(cycle_llama):
+    prompts = ["abc" + "defghijklmnopabc" * n for n in range(5)]
+    with (
+        Llama(cycle_llama, n_ctx=512, n_parallel=3, n_threads=1, kv_unified=False) as own,
+        Llama(cycle_llama, n_ctx=1536, n_parallel=3, n_threads=1) as shared,
+    ):
+        assert (own.info["n_ctx_seq"], shared.info["n_ctx_seq"]) == (512, 1536)
+        for llm in (own, shared):
+            with ThreadPoolExecutor(5) as pool:
+                results = list(pool.map(lambda prompt: llm.complete(prompt, max_tokens=20, temperature=0), prompts))  # noqa: B023
+            assert {result.text for result in results} == {"defghijklmnopabcdefg"}
+        with pytest.raises(PromptTooLongError):
+            own.complete("a" * 600, max_tokens=1)
 
 
 @pytest.mark.parametrize("mode", ["none", "mmap", "mlock", "direct_io", "auto"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,34 @@ def test_n_ubatch_is_at_most_n_batch(model: _native.Model) -> None:
 def test_usable_cores_are_at_least_one_and_memory_is_known() -> None:
     assert _native.usable_cores() >= 1
     assert _native.available_memory() > 2**20
+
+
+def test_threads_beyond_the_processors_are_taken_back(model: _native.Model) -> None:
+    facts = info(model, n_threads=512, n_threads_batch=511)
+    assert facts["n_threads"] == os.cpu_count()
+
+
+def test_a_cache_that_memory_cannot_hold_is_refused_before_it_is_made(model: _native.Model) -> None:
+    with pytest.raises(_native.NativeError) as caught:
+        engine(model, n_ctx=2**31 - 512)
+    assert caught.value.code == "capacity"
+    assert caught.value.numbers["bytes"] > caught.value.numbers["available_bytes"] > 0
+
+
+def test_positions_end_with_the_models_table(model: _native.Model) -> None:
+    known = _native.Model.load(str(tiny_models.gpt2(n_ctx=300)), _native.ModelParams())
+    opened = engine(known, n_parallel=2, n_ctx=1024)
+    assert (opened.info()["n_ctx"], opened.info()["n_ctx_seq"]) == (1024, 300)
+    greedy = _native.SamplingParams(temperature=0.0, ignore_eos=True)
+    handle = opened.submit(_native.GenerationRequest(prompt=[65] * 298, max_tokens=50, sampling=greedy))
+    tokens = []
+    while not handle.done:
+        tokens += [token for chunk in handle.wait(5.0) for token in chunk.tokens]
+    with pytest.raises(_native.NativeError) as caught:
+        opened.submit(_native.GenerationRequest(prompt=[65] * 301, max_tokens=1))
+    opened.close()
+    assert len(tokens) == 3
+    assert caught.value.code == "prompt_too_long"
 
 
 # ---- acting ---------------------------------------------------------------------------------

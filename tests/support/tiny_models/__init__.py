@@ -18,6 +18,7 @@ from tests.support.tiny_models.cache import written
 from tests.support.tiny_models.decoders import (
     CYCLE,
     write_gemma3,
+    write_gpt2,
     write_llama,
     write_llama_cycle,
     write_qwen3,
@@ -33,6 +34,7 @@ __all__ = [
     "embedding_models",
     "gemma3",
     "gemma_embedding",
+    "gpt2",
     "llama",
     "llama_cycle",
     "llama_f16",
@@ -97,6 +99,11 @@ def qwen3() -> Path:
 def gemma3() -> Path:
     """Gemma3: sliding window of 64 tokens in five layers of six."""
     return written("gemma3", write_gemma3)
+
+
+def gpt2(n_ctx: int = 300) -> Path:
+    """GPT-2: knows ``n_ctx`` positions and no more."""
+    return written(f"gpt2-{n_ctx}", partial(write_gpt2, n_ctx=n_ctx))
 
 
 def qwen35() -> Path:

@@ -1,4 +1,4 @@
-"""Transformers that generate: llama, qwen3, gemma3, and a llama whose answer is known beforehand."""
+"""Transformers that generate: llama, qwen3, gemma3, gpt2, and a llama whose answer is known beforehand."""
 
 from __future__ import annotations
 
@@ -53,6 +53,32 @@ def write_gemma3(path: Path) -> None:
     embeddings(out, vocab, sizes.n_embd, std=sizes.n_embd**-0.5, tied=True)
     for index in range(sizes.n_layer):
         decoder_block(out, index, sizes, qk_norm=True, post_norms=True)
+    out.close()
+
+
+def write_gpt2(path: Path, *, n_ctx: int) -> None:
+    """A gpt2: positions looked up in a table of ``n_ctx`` rows, layer norms, biases, one matrix for q, k and v."""
+    vocab, sizes = BpeTokenizer(), Sizes(n_ctx=n_ctx, n_head_kv=2)
+    out = TinyWriter(path, "gpt2", seed=8)
+    out.u32(
+        context_length=sizes.n_ctx,
+        embedding_length=sizes.n_embd,
+        block_count=sizes.n_layer,
+        feed_forward_length=sizes.n_ff,
+        attention__head_count=sizes.n_head,
+    )
+    out.f32("{arch}.attention.layer_norm_epsilon", 1e-5)
+    out.tokenizer(vocab)
+    out.normal("token_embd.weight", sizes.n_embd, vocab.n_vocab, std=0.5)
+    out.normal("position_embd.weight", sizes.n_embd, sizes.n_ctx, std=0.2)
+    out.layer_norm("output_norm", sizes.n_embd)
+    for block in (f"blk.{index}" for index in range(sizes.n_layer)):
+        out.layer_norm(f"{block}.attn_norm", sizes.n_embd)
+        out.linear(f"{block}.attn_qkv", sizes.n_embd, 3 * sizes.n_embd, bias=True)
+        out.linear(f"{block}.attn_output", sizes.n_embd, sizes.n_embd, bias=True)
+        out.layer_norm(f"{block}.ffn_norm", sizes.n_embd)
+        out.linear(f"{block}.ffn_up", sizes.n_embd, sizes.n_ff, bias=True)
+        out.linear(f"{block}.ffn_down", sizes.n_ff, sizes.n_embd, bias=True)
     out.close()
 
 
