@@ -130,9 +130,7 @@ def our_memory(model: Path) -> float:
     """Resident MiB of a fresh Python process that has served the 16 streams."""
     code = (
         "import os, psutil\n"
-        "from llamaint import Llama\n"
-        "from benchmarks.bench_text import our_streams\n"
-        "from benchmarks.bench_text import open_streams\n"
+        "from benchmarks.bench_text import open_streams, our_streams\n"
         f"llm = open_streams({str(model)!r}, kv_unified=False)\n"
         "our_streams(llm)\n"
         "print(psutil.Process().memory_info().rss / 2**20)\n"

@@ -68,7 +68,8 @@ class ContextParams:
         n_ubatch: tokens evaluated at once; non-causal inputs must fit.
         n_parallel: sequences that generate at the same time; further requests wait.
         n_threads: threads of one decode; ``"auto"`` starts with the usable cores and gives
-            threads back while other programs are busy.
+            threads back while other programs are busy. More than the machine has processors
+            are reduced to them, with a warning in the log.
         n_threads_batch: threads for prompts; ``None`` means as many as ``n_threads``.
         flash_attn: flash attention; ``"auto"`` where the backend has it.
         type_k: data type of cached keys.

@@ -162,10 +162,10 @@ ContextParams resolve(const Model & model, const ContextParams & params) {
     if (r.n_threads == 0) {
         r.n_threads = std::min(usable_cores(), max_threads);
     }
+    r.n_threads = capped_threads("n_threads", r.n_threads);
     if (r.n_threads_batch == 0) {
         r.n_threads_batch = r.n_threads;
     }
-    r.n_threads = capped_threads("n_threads", r.n_threads);
     r.n_threads_batch = capped_threads("n_threads_batch", r.n_threads_batch);
     if (r.n_ctx == 0) {
         r.n_ctx = default_n_ctx(model, r);

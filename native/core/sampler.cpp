@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <random>
 
 namespace llamaint {
@@ -46,19 +45,15 @@ Sampler::Sampler(std::shared_ptr<const Model> model, const SamplingParams & para
 void Sampler::collect_biases() {
     int32_t n_suppressed = 0;
     const llama_token * suppressed = llama_vocab_get_suppress_tokens(model_->vocab(), &n_suppressed);
-    std::map<Token, float> bias_of;
-    for (const auto & [token, bias] : params_.logit_bias) {
-        bias_of[token] += bias;
-    }
+    biases_ = params_.logit_bias;
     for (int32_t i = 0; i < n_suppressed; ++i) {
-        bias_of[suppressed[i]] = -INFINITY;
+        biases_.emplace_back(suppressed[i], -INFINITY);
     }
     if (params_.ignore_eos) {
         for (const Token token : model_->eog_tokens()) {
-            bias_of[token] = -INFINITY;
+            biases_.emplace_back(token, -INFINITY);
         }
     }
-    biases_.assign(bias_of.begin(), bias_of.end());
 }
 
 void Sampler::build_chain(const std::vector<std::string> & order) {

@@ -107,6 +107,14 @@ def test_threads_beyond_the_processors_are_taken_back(model: _native.Model) -> N
     assert facts["n_threads"] == os.cpu_count()
 
 
+def test_each_setting_that_was_taken_back_is_named_once(model: _native.Model) -> None:
+    _native.drain_log(0.0)
+    info(model, n_threads=512)
+    warnings = [line for level, line in _native.drain_log(0.0) if level == 30 and "processors" in line]
+    assert len(warnings) == 1
+    assert warnings[0].startswith(f"n_threads=512, but the machine has {os.cpu_count()} processors")
+
+
 def test_a_cache_that_memory_cannot_hold_is_refused_before_it_is_made(model: _native.Model) -> None:
     with pytest.raises(_native.NativeError) as caught:
         engine(model, n_ctx=2**31 - 512)

@@ -143,3 +143,22 @@ def test_a_row_whose_only_token_is_biased_away_is_a_numeric_error(model: _native
 def test_a_row_of_another_length_is_a_value_error(model: _native.Model) -> None:
     with pytest.raises(ValueError, match="384"):
         make_sampler(model).sample(np.zeros(383, np.float32))
+
+
+@pytest.mark.parametrize(
+    ("biases", "picked"),
+    [
+        ([], 7),
+        ([(3, 1.0)], 7),
+        ([(3, 2.5)], 3),
+        ([(7, -2.5)], 9),
+        ([(7, -np.inf), (9, -np.inf)], 3),
+        ([(5, 2.0)], 7),
+    ],
+    ids=str,
+)
+def test_greedy_picks_what_is_largest_after_the_biases(
+    model: _native.Model, biases: list[tuple[int, float]], picked: int
+) -> None:
+    row = row_of(model, {3: 2.0, 5: 1.0, 7: 4.0, 9: 3.0})
+    assert make_sampler(model, logit_bias=biases, temperature=0.0).sample(row)[0] == picked
