@@ -49,5 +49,5 @@ add_subdirectory(${llama_cpp_source} ${CMAKE_BINARY_DIR}/llama.cpp EXCLUDE_FROM_
 
 # Where the linker happens to put a hot loop otherwise changes the speed of a whole program by some percent.
 if(TARGET ggml-cpu AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
-  target_compile_options(ggml-cpu PRIVATE $<$<COMPILE_LANGUAGE:C,CXX>:-falign-functions=64;-falign-loops=64>)
+  target_compile_options(ggml-cpu PRIVATE "$<$<COMPILE_LANGUAGE:C,CXX>:-falign-functions=64;-falign-loops=64>")
 endif()
